@@ -1,0 +1,87 @@
+package broker
+
+import "time"
+
+// An updateCheck is one field that an update may not change, and the words it
+// is refused with: err_code 10012, which is the general failure of a create, so
+// that only the text tells the reason (consumer.go:2572 checkNewConsumerConfig
+// of 2.15.3).
+type updateCheck struct {
+	field string
+	since int
+	says  string
+	same  func(b Broker, live, next *ConsumerConfig) bool
+}
+
+// updateChecks are in the broker's order. A row of its own stands for each
+// field, so that a report can name them all though the broker names the first.
+var updateChecks = []updateCheck{
+	{"deliver_policy", 0, "deliver policy can not be updated", sameBy(func(c *cc) DeliverPolicy { return c.DeliverPolicy })},
+	{"mem_storage", 14, "storage type can not be updated", sameBy(func(c *cc) bool { return c.MemStorage })},
+	{"direct", 14, "direct can not be updated", sameBy(func(c *cc) bool { return c.Direct })},
+	{"sourcing", 14, "sourcing can not be updated", sameBy(func(c *cc) bool { return c.Sourcing })},
+	{"opt_start_seq", 0, "start sequence can not be updated", sameBy(func(c *cc) uint64 { return c.OptStartSeq })},
+	{"opt_start_time", 0, "start time can not be updated", sameStart},
+	{"ack_policy", 0, "ack policy can not be updated", sameBy(func(c *cc) AckPolicy { return c.AckPolicy })},
+	{"replay_policy", 0, "replay policy can not be updated", sameBy(func(c *cc) ReplayPolicy { return c.ReplayPolicy })},
+	{"idle_heartbeat", 0, "heart beats can not be updated", sameBy(func(c *cc) time.Duration { return c.IdleHeartbeat })},
+	{"flow_control", 0, "flow control can not be updated", sameBy(func(c *cc) bool { return c.FlowControl })},
+}
+
+var maxWaitingCheck = updateCheck{
+	"max_waiting", 0, "max waiting can not be updated",
+	sameBy(func(c *cc) int { return c.MaxWaiting }),
+}
+
+func sameBy[T comparable](value func(*ConsumerConfig) T) func(Broker, *ConsumerConfig, *ConsumerConfig) bool {
+	return func(_ Broker, live, next *ConsumerConfig) bool { return value(live) == value(next) }
+}
+
+// sameStart compares instants. On 2.9 the broker compares pointers, so any
+// start time differs from any other.
+func sameStart(b Broker, live, next *ConsumerConfig) bool {
+	x, y := live.OptStartTime, next.OptStartTime
+	if x == nil || y == nil {
+		return x == y
+	}
+	return b.Version.AtLeast(10) && x.Equal(*y)
+}
+
+// updateRefusals lists every reason to refuse turning live into next, the
+// broker's own answer first.
+func (b Broker) updateRefusals(live *LiveConsumer, next *ConsumerConfig) []*refusal {
+	var all []*refusal
+	add := func(k *updateCheck) {
+		if (k.since == 0 || b.Version.AtLeast(k.since)) && !k.same(b, live.Config, next) {
+			all = append(all, refuse(k.field, 500, 10012, k.says))
+		}
+	}
+	for i := range updateChecks {
+		add(&updateChecks[i])
+	}
+	if !b.Version.AtLeast(10) { // 2.9 looks at max_waiting before the deliver subject
+		add(&maxWaitingCheck)
+	}
+	if no := b.deliverRefusal(live, next); no != nil {
+		all = append(all, no)
+	}
+	if b.Version.AtLeast(10) {
+		add(&maxWaitingCheck)
+	}
+	return all
+}
+
+func (b Broker) deliverRefusal(live *LiveConsumer, next *ConsumerConfig) *refusal {
+	from, to := live.Config.DeliverSubject, next.DeliverSubject
+	switch {
+	case from == to:
+		return nil
+	case from == "":
+		return refuse("deliver_subject", 500, 10012, "can not update pull consumer to push based")
+	case to == "":
+		return refuse("deliver_subject", 500, 10012, "can not update push consumer to pull based")
+	case live.Bound:
+		return refuse("deliver_subject", 400, 10013, "consumer name already in use")
+	}
+	return nil
+}
