@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/natsmig/natsmig/audit/broker"
@@ -19,6 +18,7 @@ type Report struct {
 	Consumers []Entry   `json:"consumers"`
 	Streams   []Entry   `json:"streams"`
 	Unknown   []Unknown `json:"unknown"`
+	Tool      []Finding `json:"tool"` // about the audit itself: assumptions, excuses
 	Summary   Summary   `json:"summary"`
 }
 
@@ -45,7 +45,7 @@ type Entry struct {
 	Error   *broker.APIError `json:"error,omitempty"`  // with outcome reject only
 	// After is the whole config as the broker would hold it afterwards, without
 	// server-owned metadata; nil where it would hold none.
-	After json.RawMessage `json:"after,omitempty"`
+	After any `json:"after,omitempty"`
 
 	Fields   []Field           `json:"fields"`             // the fields that have something to tell, in the broker's order
 	Envelope *EnvelopeChange   `json:"envelope,omitempty"` // consumers only

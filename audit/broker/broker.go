@@ -60,6 +60,9 @@ type Result[C any] struct {
 	Error   *APIError // with outcome reject
 	Refused []string  // with outcome reject: the fields at fault, the error's first
 	Stored  *C        // what the broker holds afterwards; nil when nothing
+	// Asked is the request with the defaults filled in: what would be stored if
+	// it were not refused. Nil where the model did not come that far.
+	Asked *C
 	// Dropped are the fields of the request that this version does not know and
 	// drops without a word.
 	Dropped []string

@@ -48,7 +48,9 @@ func (b Broker) Consumer(stream *Stream, live *LiveConsumer, req *ConsumerReques
 		no = refuse("name", 400, 10132, "Consumer Durable and Name have to be equal if both are provided")
 	}
 	if no != nil {
-		return reject(held, no.err, no.field)
+		res := reject(held, no.err, no.field)
+		res.Asked = &next
+		return res
 	}
 	var res Result[ConsumerConfig]
 	if live == nil {
@@ -56,7 +58,7 @@ func (b Broker) Consumer(stream *Stream, live *LiveConsumer, req *ConsumerReques
 	} else {
 		res = b.updateConsumer(stream, live, &next, req.Action)
 	}
-	res.Dropped = dropped
+	res.Dropped, res.Asked = dropped, &next
 	return res
 }
 

@@ -1,11 +1,9 @@
 package broker
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Decoded is a configuration read from the API's own JSON.
@@ -79,25 +77,4 @@ func badMember[C any](members map[string]json.RawMessage, fields []Field[C]) (st
 
 func invalidJSON(why string) *APIError {
 	return &APIError{Code: 400, ErrCode: 10025, Description: "invalid JSON: " + why}
-}
-
-// DecodeLive reads what a broker reported to be configured. Unlike a request it
-// must carry the members that every broker writes; required names them.
-func DecodeLive[C any](raw []byte, read func([]byte) (Decoded[C], error), required ...string) (Decoded[C], error) {
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return Decoded[C]{}, fmt.Errorf("incomplete snapshot: no config")
-	}
-	d, err := read(raw)
-	if err != nil {
-		return d, err
-	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
-		return d, err
-	}
-	required = slices.DeleteFunc(required, func(name string) bool { _, ok := members[name]; return ok })
-	if len(required) > 0 {
-		return d, fmt.Errorf("incomplete snapshot: no %s", strings.Join(required, ", "))
-	}
-	return d, nil
 }

@@ -35,7 +35,9 @@ func (b Broker) Stream(live *StreamConfig, peers []*StreamConfig, consumers []Si
 		no = refuse("num_replicas", 500, 10074, "replicas > 1 not supported in non-clustered mode")
 	}
 	if no != nil {
-		return reject(live, no.err, no.field)
+		res := reject(live, no.err, no.field)
+		res.Asked = &next
+		return res
 	}
 	var res Result[StreamConfig]
 	if live == nil {
@@ -43,7 +45,7 @@ func (b Broker) Stream(live *StreamConfig, peers []*StreamConfig, consumers []Si
 	} else {
 		res = b.updateStream(live, peers, consumers, &next, req.Action)
 	}
-	res.Dropped = dropped
+	res.Dropped, res.Asked = dropped, &next
 	return res
 }
 

@@ -1,0 +1,170 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/natsmig/natsmig/audit/broker"
+)
+
+// A StreamPass is what a rule may look at of one stream.
+type StreamPass struct {
+	Cell        *CellView
+	Live        *StreamView  // nil: the broker has no such stream
+	Declaration *Declaration // nil: nothing is declared
+	Result      broker.Result[broker.StreamConfig]
+	Entry       *Entry
+	Taken       time.Time
+	// OthersDeclared says that a declaration of some stream is for this cell.
+	OthersDeclared bool
+	// History are the stream's configs in earlier snapshots, oldest first.
+	History []*broker.StreamConfig
+
+	judge *judge
+	rule  *Rule
+}
+
+// Report adds a finding, as [ConsumerPass.Report] does.
+func (p *StreamPass) Report(f Finding) { p.judge.report(p.rule, p.Entry, p.Declaration, f) }
+
+func (c *comparer) stream(d *Declaration) Entry {
+	e := c.entry(d)
+	p := &StreamPass{Cell: c.cell, Live: c.cell.Stream(d.Stream), Declaration: d, Entry: &e, judge: c.judge, Taken: c.taken}
+	if e.Reason = c.cannotTellStream(p, d); e.Reason != "" {
+		e.Outcome = broker.Unknown
+		return e
+	}
+	p.History = c.streamHistory(d.Stream)
+	c.predictStream(p)
+	c.describeStream(p)
+	if p.Result.Stored != nil {
+		c.after[d.Stream] = p.Result.Stored
+	}
+	c.applyStreamRules(p)
+	return e
+}
+
+func (c *comparer) cannotTellStream(p *StreamPass, d *Declaration) string {
+	switch {
+	case p.Live == nil:
+		return c.unseen(d.Stream)
+	case p.Live.Assumed:
+		return "the snapshot has no config of the stream"
+	case len(p.Live.Unknown) > 0:
+		return "the live config has fields that the model does not know: " + join(p.Live.Unknown)
+	}
+	return ""
+}
+
+func (c *comparer) predictStream(p *StreamPass) {
+	var live *broker.StreamConfig
+	var consumers []broker.Sibling
+	if p.Live != nil {
+		live, consumers = p.Live.Config, p.Live.Siblings
+	}
+	req, sends := p.Declaration.streamRequest(live)
+	if !sends {
+		p.Result = broker.Result[broker.StreamConfig]{Outcome: broker.Untouched, Stored: live}
+		return
+	}
+	p.Result = c.cell.Broker.Stream(live, c.peers(p.Declaration.Stream), consumers, req)
+}
+
+// peers are the account's other streams.
+func (c *comparer) peers(but string) []*broker.StreamConfig {
+	var all []*broker.StreamConfig
+	for _, s := range c.cell.Streams {
+		if s.Name != but {
+			all = append(all, s.Config)
+		}
+	}
+	return all
+}
+
+func (c *comparer) describeStream(p *StreamPass) {
+	e, res := p.Entry, &p.Result
+	e.Outcome, e.Error, e.Reason = res.Outcome, res.Error, res.Reason
+	if e.Outcome == broker.Unknown {
+		return
+	}
+	if e.Outcome != broker.Reject && res.Stored != nil {
+		shown := *res.Stored
+		shown.Metadata = broker.UserMetadata(shown.Metadata)
+		e.After = &shown
+	}
+	if fields := c.streamFields(p); fields != nil {
+		e.Fields = fields
+	}
+	markLosses(p)
+}
+
+func (c *comparer) streamFields(p *StreamPass) []Field {
+	canonical := func(cfg *broker.StreamConfig) *broker.StreamConfig {
+		if cfg == nil {
+			return nil
+		}
+		n := cfg.Canonical()
+		return &n
+	}
+	d := p.Declaration
+	f := fate[broker.StreamConfig]{
+		fields:   broker.StreamFields(),
+		declared: canonical(&d.StreamRequest.Config), chosen: d.Declared,
+		after: canonical(p.Result.Stored), asked: canonical(p.Result.Asked),
+		outcome: p.Result.Outcome, refused: p.Result.Refused, dropped: p.Result.Dropped,
+		note: d.noteOn, follows: func(int, *broker.StreamConfig, *broker.StreamConfig) string { return "" },
+	}
+	if p.Live != nil {
+		f.live = canonical(p.Live.Config)
+	}
+	if d.Writer == Merge && p.Live != nil {
+		bare := c.cell.Broker.Stream(nil, nil, nil, &broker.StreamRequest{Config: d.StreamRequest.Config})
+		f.bare = canonical(bare.Asked)
+	}
+	return f.classify()
+}
+
+// markLosses marks the fields by whose change a stream loses redundancy or
+// messages.
+func markLosses(p *StreamPass) {
+	if p.Entry.Outcome != broker.Update || p.Live == nil || p.Result.Stored == nil {
+		return
+	}
+	for i := range p.Entry.Fields {
+		f := &p.Entry.Fields[i]
+		if f.Class == Change || f.Class == SilentReset || f.Class == Clamp {
+			if loses(f.Name, p.Live, p.Result.Stored) {
+				f.Class = Destructive
+			}
+		}
+	}
+}
+
+// loses says whether changing the field throws something away.
+func loses(field string, live *StreamView, next *broker.StreamConfig) bool {
+	was := live.Config
+	switch field {
+	case "num_replicas":
+		return next.Replicas < was.Replicas
+	case "max_age":
+		return next.MaxAge > 0 && (was.MaxAge == 0 || next.MaxAge < was.MaxAge) && live.holdsMessages()
+	case "max_msgs":
+		return shrinks(was.MaxMsgs, next.MaxMsgs, live.State.Messages)
+	case "max_bytes":
+		return shrinks(was.MaxBytes, next.MaxBytes, live.State.Bytes)
+	case "max_msgs_per_subject":
+		return next.MaxMsgsPer > 0 && (was.MaxMsgsPer <= 0 || next.MaxMsgsPer < was.MaxMsgsPer) && live.holdsMessages()
+	case "retention":
+		return next.Retention == broker.InterestRetention && live.holdsMessages()
+	}
+	return false
+}
+
+func (s *StreamView) holdsMessages() bool { return !s.Stated || s.State.Messages > 0 }
+
+func shrinks(was, next int64, held uint64) bool {
+	return next > 0 && (was <= 0 || next < was) && held > uint64(next)
+}
+
+func join(names []string) string { return strings.Join(slices.Sorted(slices.Values(names)), ", ") }

@@ -1,0 +1,56 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/natsmig/natsmig/audit/broker"
+)
+
+// accountLimits is the part of the account's JetStream info that decides.
+type accountLimits struct {
+	MaxStreams       int   `json:"max_streams"`
+	MaxConsumers     int   `json:"max_consumers"`
+	MaxAckPending    int   `json:"max_ack_pending"`
+	MemoryMaxStream  int64 `json:"memory_max_stream_bytes"`
+	StorageMaxStream int64 `json:"storage_max_stream_bytes"`
+	MaxBytesRequired bool  `json:"max_bytes_required"`
+}
+
+// setLimits reads the account's limits. The server's own limits
+// (jetstream { limits { … } }) are in no reply of the API, so they are taken to
+// be the defaults: none.
+func (v *CellView) setLimits(account json.RawMessage) error {
+	if len(account) == 0 || bytes.Equal(bytes.TrimSpace(account), []byte("{}")) {
+		v.assume("the snapshot has no account info: limits are taken to be the server's defaults")
+		return nil
+	}
+	var info struct {
+		Name   string                 `json:"account"`
+		Limits accountLimits          `json:"limits"`
+		Tiers  map[string]accountTier `json:"tiers"`
+	}
+	if err := json.Unmarshal(account, &info); err != nil {
+		return fmt.Errorf("account: %w", err)
+	}
+	v.Account = info.Name
+	limits := info.Limits
+	if len(info.Tiers) > 0 {
+		v.assume("the account has limits by tier: the model applies those of R1")
+		limits = info.Tiers["R1"].Limits
+	}
+	v.Broker.Limits = broker.Limits{
+		AccountAckPending:   limits.MaxAckPending,
+		AccountConsumers:    limits.MaxConsumers,
+		AccountStreams:      limits.MaxStreams,
+		MaxBytesRequired:    limits.MaxBytesRequired,
+		MemoryMaxStreamSize: limits.MemoryMaxStream,
+		FileMaxStreamSize:   limits.StorageMaxStream,
+	}
+	return nil
+}
+
+type accountTier struct {
+	Limits accountLimits `json:"limits"`
+}

@@ -1,0 +1,121 @@
+package audit
+
+import "github.com/natsmig/natsmig/audit/broker"
+
+// LegacyAckPending is what the legacy client's PullSubscribe writes into
+// max_ack_pending when it creates a durable and nothing else was asked for: the
+// capacity of its own channel (nats.go js.go:1907, v1.55.0).
+const LegacyAckPending = 65536
+
+// consumerRequest is what the declaration's writer sends to a broker that holds
+// live, nil when it holds nothing. The second result is false when the writer
+// sends nothing.
+func (d *Declaration) consumerRequest(live *broker.ConsumerConfig) (*broker.ConsumerRequest, bool) {
+	req := *d.Request
+	switch d.Writer {
+	case Bind:
+		if live != nil {
+			return nil, false
+		}
+		d.legacyDefaults(&req.Config)
+	case Create:
+		req.Action = broker.CreateOnly
+	case Merge:
+		if live != nil {
+			req.Config = overlay(live, &req.Config, d.Declared, d.Always, broker.ConsumerFields())
+			d.mergeFilters(live, &req.Config)
+		}
+	case Replace:
+	}
+	return &req, true
+}
+
+// legacyDefaults fills what PullSubscribe fills (nats.go js.go:1884, v1.55.0).
+func (d *Declaration) legacyDefaults(c *broker.ConsumerConfig) {
+	if !d.declares("ack_policy") {
+		c.AckPolicy = broker.AckExplicit
+	}
+	if c.MaxAckPending == 0 && c.AckPolicy != broker.AckNone && !c.Push() {
+		c.MaxAckPending = LegacyAckPending
+	}
+}
+
+// declares says whether somebody chose a value for the field.
+func (d *Declaration) declares(field string) bool {
+	find := broker.ConsumerFieldIndex
+	if d.Consumer == "" {
+		find = broker.StreamFieldIndex
+	}
+	i, ok := find(field)
+	return ok && d.Declared.Has(i)
+}
+
+// mergeFilters treats the two filter fields as the one setting that they are:
+// declaring either replaces both.
+func (d *Declaration) mergeFilters(live, merged *broker.ConsumerConfig) {
+	one, many := d.declares("filter_subject"), d.declares("filter_subjects")
+	switch {
+	case one && !many:
+		merged.FilterSubjects = nil
+	case many && !one:
+		merged.FilterSubject = ""
+	case !one && !many:
+		merged.FilterSubject, merged.FilterSubjects = live.FilterSubject, live.FilterSubjects
+	}
+}
+
+// overlay lays the declared fields, and those that are always sent, over what
+// is live.
+func overlay[C any](live, declared *C, chosen, always broker.FieldSet, fields []broker.Field[C]) C {
+	merged := *live
+	for i := range fields {
+		if chosen.Has(i) || always.Has(i) {
+			fields[i].Copy(&merged, declared)
+		}
+	}
+	return merged
+}
+
+// streamRequest is what the writer sends for a stream.
+func (d *Declaration) streamRequest(live *broker.StreamConfig) (*broker.StreamRequest, bool) {
+	req := *d.StreamRequest
+	switch d.Writer {
+	case Bind:
+		return nil, false
+	case Create:
+		req.Action = broker.CreateOnly
+	case Merge:
+		if live != nil {
+			req.Config = overlay(live, &req.Config, d.Declared, d.Always, broker.StreamFields())
+			if d.Source == FromNACK {
+				keepSwitches(live, &req.Config)
+			}
+		}
+	case Replace:
+	}
+	return &req, true
+}
+
+// keepSwitches is NACK's way with streams: a boolean can be switched on and not
+// off, a limit set and not cleared (nack stream_controller.go).
+func keepSwitches(live, next *broker.StreamConfig) {
+	for _, b := range []struct{ live, next *bool }{
+		{&live.AllowDirect, &next.AllowDirect},
+		{&live.MirrorDirect, &next.MirrorDirect},
+		{&live.DenyDelete, &next.DenyDelete},
+		{&live.DenyPurge, &next.DenyPurge},
+		{&live.AllowRollup, &next.AllowRollup},
+		{&live.Sealed, &next.Sealed},
+		{&live.DiscardNewPer, &next.DiscardNewPer},
+		{&live.NoAck, &next.NoAck},
+		{&live.AllowMsgTTL, &next.AllowMsgTTL},
+	} {
+		*b.next = *b.next || *b.live
+	}
+	if next.MaxAge == 0 {
+		next.MaxAge = live.MaxAge
+	}
+	if next.MaxMsgsPer == 0 {
+		next.MaxMsgsPer = live.MaxMsgsPer
+	}
+}

@@ -1,0 +1,15 @@
+package audit
+
+// Rules returns every rule, ordered by code.
+func Rules() []*Rule {
+	return []*Rule{
+		outlivesMaxAge, suspiciousUnit, zeroRung, rungBeyondLast,
+		silentReset, orphanedLadder, clamped, refused, clientArtifact, ignoredField, deadFilter,
+		ackNoneByDefault, inheritedThreshold, unlimitedOnWorkQueue, narrowedFilter, widenedFilter,
+		stampedThreshold, demoted, bindRefused, deferredGroup, starved, loweredMaxDeliver, unsent,
+		sharedWork, textualCreate, brokenOrder,
+		streamRefused, streamLoss, streamReset, stays, stranded,
+		undeclaredDurable, missingDurable, pinnedFloor, undeclaredStream, rollsBack, flapping,
+		assumption, expiredExcuse, idleExcuse, toolDefault,
+	}
+}

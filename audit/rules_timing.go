@@ -1,0 +1,156 @@
+package audit
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/natsmig/natsmig/audit/broker"
+	"github.com/natsmig/natsmig/timingcontract"
+)
+
+var outlivesMaxAge = &Rule{
+	Code: "NM101", Severity: Warning,
+	Title: "retries outlive the stream's max_age",
+	Doc: `The stream deletes a message when it is max_age old, also while it is being
+retried. If the last delivery comes later than that, the message vanishes instead
+of being given up: the advisory is MSG_TERMINATED and not MAX_DELIVERIES, so a
+dead-letter writer that listens for MAX_DELIVERIES misses it, and the payload is
+gone. An error where a handler section promises the timing, a warning otherwise.
+Shorten the ladder, lower max_deliver, or keep messages longer.`,
+	Consumer: func(p *ConsumerPass) {
+		e, s := p.After, p.StreamConfig
+		if e == nil || s == nil || s.MaxAge <= 0 || e.Stalled {
+			return
+		}
+		sev := Warning
+		if p.Handler() != nil {
+			sev = Error
+		}
+		switch {
+		case e.Unbounded:
+			return
+		case e.Exhausted > s.MaxAge:
+			p.Report(Finding{
+				Severity: sev, Field: "max_deliver",
+				Message: fmt.Sprintf("a failing message is given up after %s, but the stream deletes it after %s (max_age)", Duration(e.Exhausted), Duration(s.MaxAge)),
+				Fix:     "shorten backoff or lower max_deliver until the envelope fits, or raise the stream's max_age",
+				Have:    e.Exhausted, Want: s.MaxAge,
+			})
+		}
+	},
+}
+
+var suspiciousUnit = &Rule{
+	Code: "NM102", Severity: Warning,
+	Title: "a duration reads as if it were in the wrong unit",
+	Doc: `Durations on the wire are nanoseconds. A value below 100 ms is nearly always a
+number that was meant in another unit: 20000000 is 20 ms, not 20 s. Messages are
+then redelivered while they are being handled. Write durations with their unit
+("20s"), or multiply.`,
+	Consumer: func(p *ConsumerPass) {
+		c := p.Stored()
+		if p.Result.Outcome == broker.Reject {
+			c = p.Result.Asked
+		}
+		if c == nil {
+			return
+		}
+		ladder := len(c.Backoff) > 0
+		if !ladder && c.AckPolicy != broker.AckNone {
+			p.checkUnit("ack_wait", c.AckWait)
+		}
+		for _, d := range c.Backoff {
+			if p.checkUnit("backoff", d) {
+				break
+			}
+		}
+		p.checkUnit("inactive_threshold", c.InactiveThreshold)
+	},
+	Stream: func(p *StreamPass) {
+		if c := p.Result.Stored; c != nil && c.MaxAge > 0 && odd(c.MaxAge) {
+			p.Report(Finding{Field: "max_age", Have: c.MaxAge, Message: oddText("max_age", c.MaxAge), Fix: oddFix})
+		}
+	},
+}
+
+const oddFix = `write the duration with its unit, for example "30s"`
+
+func odd(d time.Duration) bool {
+	return d > 0 && (d < 100*time.Millisecond || d%time.Millisecond != 0)
+}
+
+func oddText(field string, d time.Duration) string {
+	return fmt.Sprintf("%s is %v: %d reads like %s", field, d, d.Nanoseconds(), meant(d))
+}
+
+// meant guesses the unit: the largest that makes a plausible wait of at least a
+// second.
+func meant(d time.Duration) string {
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{time.Microsecond, "microseconds"}, {time.Millisecond, "milliseconds"}, {time.Second, "seconds"}} {
+		if got := d * u.unit; got/u.unit == d && got >= time.Second {
+			return fmt.Sprintf("%s in %s", Duration(got), u.name)
+		}
+	}
+	return "a number in another unit"
+}
+
+func (p *ConsumerPass) checkUnit(field string, d time.Duration) bool {
+	if !odd(d) {
+		return false
+	}
+	p.Report(Finding{Field: field, Have: d, Message: oddText(field, d), Fix: oddFix})
+	return true
+}
+
+var zeroRung = &Rule{
+	Code: "NM103", Severity: Error,
+	Title: "a rung of zero turns retries off",
+	Doc: `A zero in backoff is accepted and switches the ack timer off: the message is
+delivered, and when nobody acknowledges it nothing happens any more. It holds the
+ack floor for good. Give every rung a duration.`,
+	Consumer: func(p *ConsumerPass) {
+		if p.After != nil && p.After.Stalled {
+			p.Report(Finding{
+				Field:   "backoff",
+				Message: fmt.Sprintf("a rung of zero: after delivery %d an unacknowledged message is never delivered again and never given up", p.After.LastAttempt.Delivery),
+				Fix:     "replace the zero by the wait you want",
+			})
+		}
+	},
+}
+
+var rungBeyondLast = &Rule{
+	Code: "NM104", Severity: Info,
+	Title: "the last rung is no retry delay",
+	Doc: `With as many rungs as deliveries the last rung comes after the last delivery: it
+only says how long the broker waits before it gives the message up. The error text
+of the broker asks for max_deliver greater than the ladder's length, and 2.9
+insists; later lines accept equality.`,
+	Consumer: func(p *ConsumerPass) {
+		c := p.Stored()
+		if c == nil || p.Declaration == nil || len(c.Backoff) < 2 || len(c.Backoff) != c.MaxDeliver {
+			return
+		}
+		p.Report(Finding{
+			Field:   "backoff",
+			Message: fmt.Sprintf("the last rung (%s) is never a redelivery delay: max_deliver is %d, so it is the wait before giving up", Duration(c.Backoff[len(c.Backoff)-1]), c.MaxDeliver),
+			Fix:     "raise max_deliver by one if the rung was meant as a retry",
+		})
+	},
+}
+
+// tellEnvelope says what an envelope comes to, in one clause.
+func tellEnvelope(e *timingcontract.Envelope) string {
+	switch {
+	case e == nil:
+		return "no retries"
+	case e.Unbounded:
+		return "a failing message is retried for ever"
+	case e.Stalled:
+		return fmt.Sprintf("a failing message is stuck after delivery %d", e.LastAttempt.Delivery)
+	}
+	return fmt.Sprintf("the last attempt is delivery %d at %s", e.LastAttempt.Delivery, Duration(e.LastAttempt.At))
+}
