@@ -1,0 +1,147 @@
+package report
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/natsmig/natsmig/audit"
+	"github.com/natsmig/natsmig/audit/broker"
+)
+
+// entries lists the entries of r in the report's order, streams first: a
+// consumer is read knowing its stream.
+func entries(r *audit.Report) []*audit.Entry {
+	var es []*audit.Entry
+	for i := range r.Streams {
+		es = append(es, &r.Streams[i])
+	}
+	for i := range r.Consumers {
+		es = append(es, &r.Consumers[i])
+	}
+	return es
+}
+
+// speaks tells whether e has something to say. An excused finding alone does
+// not: the closing count has it.
+func speaks(e *audit.Entry) bool {
+	quiet := e.Outcome == broker.Noop || !declared(e) && (e.Outcome == broker.Untouched || e.Outcome == "")
+	counts := slices.ContainsFunc(e.Findings, func(f audit.Finding) bool { return f.Excused == "" })
+	return !quiet || counts || e.Error != nil || len(telling(e, false)) > 0
+}
+
+func declared(e *audit.Entry) bool { return e.Writer != "" || e.Position != nil }
+
+// telling lists the fields of e to show: with all, those that stay as well.
+func telling(e *audit.Entry, all bool) []audit.Field {
+	if all {
+		return e.Fields
+	}
+	return slices.DeleteFunc(slices.Clone(e.Fields), func(f audit.Field) bool { return f.Class == audit.Same })
+}
+
+// A change is a field whose value the request would move.
+type change struct{ field, have, after string }
+
+// String is the form that people search for. It uses the same arrow in every
+// format.
+func (c change) String() string { return c.field + " " + c.have + " -> " + c.after }
+
+// maxChange is how many characters of a value a change spells out.
+const maxChange = 160
+
+// changes lists the fields of e that move. Where the broker refuses the
+// request, they are those that it would have moved.
+func changes(e *audit.Entry, gap string) []change {
+	var cs []change
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		after, known := target(e.Outcome, f)
+		if !known || reflect.DeepEqual(decode(f.Have), decode(after)) {
+			continue
+		}
+		have, next := shortenBoth(Value(fieldKind(f), f.Have), Value(fieldKind(f), after), gap, maxChange)
+		cs = append(cs, change{field: f.Name, have: have, after: next})
+	}
+	return cs
+}
+
+// target is the value that f moves to. A missing After means absent only where
+// the broker stores the request.
+func target(o broker.Outcome, f *audit.Field) (value any, known bool) {
+	switch o {
+	case broker.Create, broker.Update, broker.Noop:
+		return f.After, true
+	case broker.Reject:
+		return wanted(f)
+	default:
+		return f.After, f.After != nil
+	}
+}
+
+// wanted is the value that a refused request asked for.
+func wanted(f *audit.Field) (value any, known bool) {
+	if f.After == nil || reflect.DeepEqual(decode(f.After), decode(f.Have)) {
+		return f.Declared, f.Declared != nil
+	}
+	return f.After, true
+}
+
+// expectation tells what a finding has and wants, if its message does not.
+func expectation(f *audit.Finding) string {
+	var parts []string
+	for _, side := range []struct {
+		word  string
+		value any
+	}{{"have ", f.Have}, {"want ", f.Want}} {
+		if side.value == nil {
+			continue
+		}
+		if v := Value(kindOf(f.Field), side.value); !strings.Contains(f.Message, v) {
+			parts = append(parts, side.word+shorten(v, "...", maxChange))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// reasons lists the fields that e shows and for which the declaration gives a
+// reason.
+func reasons(e *audit.Entry, all bool) []string {
+	shown := map[string]bool{}
+	for _, f := range telling(e, all) {
+		shown[f.Name] = true
+	}
+	for _, f := range e.Findings {
+		shown[f.Field] = true
+	}
+	var fields []string
+	for field := range e.Because {
+		if shown[field] {
+			fields = append(fields, field)
+		}
+	}
+	slices.Sort(fields)
+	return fields
+}
+
+// refusal is the broker's answer, in its own words.
+func refusal(e *audit.Entry) string {
+	return fmt.Sprintf("%s (err_code %d, code %d)", e.Error.Description, e.Error.ErrCode, e.Error.Code)
+}
+
+// changePrefix marks changes that will not happen.
+func changePrefix(e *audit.Entry) string {
+	if e.Outcome == broker.Reject {
+		return "not stored: "
+	}
+	return ""
+}
+
+// sentence is the message of f, opened by the field unless it does that itself.
+func sentence(f *audit.Finding) string {
+	if f.Field == "" || strings.HasPrefix(f.Message, f.Field) {
+		return f.Message
+	}
+	return f.Field + ": " + f.Message
+}
