@@ -8,7 +8,7 @@
 //   - Every field that changes stands on a line of its own as
 //     FIELD OLD -> NEW, never wrapped, with - for a value that is absent, so
 //     that it can be searched for. Where the broker refuses the request, the
-//     line starts with "refused: ".
+//     line starts with "not stored: ".
 //   - An entry with nothing to say is folded into one closing line.
 //   - Text that came from a broker or a file cannot act on a terminal or break
 //     out of its place: control characters, invisible format characters and

@@ -41,6 +41,25 @@ func telling(e *audit.Entry, all bool) []audit.Field {
 	return slices.DeleteFunc(slices.Clone(e.Fields), func(f audit.Field) bool { return f.Class == audit.Same })
 }
 
+// absent and uncertain stand for values that are not there and not known. A text
+// that reads like one of them has quotes.
+const (
+	absent    = "-"
+	uncertain = "?"
+)
+
+// fieldValues is what f has, what is declared, and what the broker would hold.
+func fieldValues(e *audit.Entry, f *audit.Field) []string {
+	values := make([]string, 0, 3)
+	for _, v := range []any{f.Have, f.Declared, f.After} {
+		values = append(values, Value(fieldKind(f), v))
+	}
+	if f.After == nil && e.Outcome == broker.Unknown {
+		values[2] = uncertain
+	}
+	return values
+}
+
 // A change is a field whose value the request would move.
 type change struct{ field, have, after string }
 

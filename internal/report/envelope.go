@@ -23,7 +23,7 @@ func envelopeLines(c *audit.EnvelopeChange) []string {
 		{"exhausted", func(v *audit.EnvelopeView) string { return v.Exhausted }},
 	} {
 		before, after := part(c.Before, p.of), part(c.After, p.of)
-		if before != "-" || after != "-" {
+		if before != absent || after != absent {
 			lines = append(lines, p.word+" "+move(c, before, after))
 		}
 	}
@@ -54,7 +54,7 @@ func move(c *audit.EnvelopeChange, before, after string) string {
 func lastAttempt(v *audit.EnvelopeView) string {
 	switch {
 	case v == nil:
-		return "-"
+		return absent
 	case v.Stalled:
 		return "never delivered again"
 	case v.Unbounded:
@@ -71,7 +71,7 @@ func lastAttempt(v *audit.EnvelopeView) string {
 // part is one moment of an envelope; v may be nil.
 func part(v *audit.EnvelopeView, of func(*audit.EnvelopeView) string) string {
 	if v == nil || of(v) == "" {
-		return "-"
+		return absent
 	}
 	return span(of(v))
 }

@@ -43,17 +43,16 @@ func writeMarkdown(r *audit.Report, o Options) (string, error) {
 
 // head tells the verdict, what could not be checked, and of what.
 func (c *comment) head(r *audit.Report) {
-	fmt.Fprintf(c, "**%s** %s\n", plain(strings.ToUpper(string(r.Verdict))), plain(headline(r)))
-	if len(r.Unknown) > 0 {
-		c.WriteString("\nNot checked:\n\n")
-	}
-	for i := range r.Unknown {
-		u := &r.Unknown[i]
-		fmt.Fprintf(c, "- %s: %s\n", code(subject(u)), plain(u.Reason))
+	fmt.Fprintf(c, "**%s** %s\n", inline(strings.ToUpper(string(r.Verdict))), inline(headline(r)))
+	for i, d := range doubts(r) {
+		if i == 0 {
+			c.WriteString("\nUnknown:\n\n")
+		}
+		fmt.Fprintf(c, "- %s: %s\n", code(d.subject), plain(d.reason))
 	}
 	var facts []string
 	if cs := cells(r); len(cs) > 0 {
-		facts = append(facts, "Cells: "+plain(strings.Join(cs, ", ")))
+		facts = append(facts, "Cells: "+inline(strings.Join(cs, ", ")))
 	}
 	if at := r.Summary.TakenAt; at != nil {
 		facts = append(facts, "snapshot of "+at.UTC().Format("2006-01-02T15:04:05Z"))
@@ -67,7 +66,7 @@ func (c *comment) head(r *audit.Report) {
 func (c *comment) overview(loud []*audit.Entry) error {
 	rows := make([][]string, len(loud))
 	for i, e := range loud {
-		rows[i] = []string{c.name(e), plain(string(e.Outcome)), plain(string(e.Writer)), findingCounts(counted(e))}
+		rows[i] = []string{c.name(e), inline(string(e.Outcome)), inline(string(e.Writer)), counted(e)}
 	}
 	return c.table([]string{"entry", "outcome", "writer", "findings"}, rows)
 }
@@ -92,7 +91,7 @@ func (c *comment) name(e *audit.Entry) string {
 // folded lists the entries that have nothing to say.
 func (c *comment) folded(groups []group) {
 	for _, g := range groups {
-		fmt.Fprintf(c, "\n<details>\n<summary>%s</summary>\n\n", plain(g.title()))
+		fmt.Fprintf(c, "\n<details>\n<summary>%s</summary>\n\n", inline(g.title()))
 		for _, name := range g.names {
 			fmt.Fprintf(c, "- %s\n", code(name))
 		}

@@ -9,7 +9,7 @@ import (
 
 // entry writes the section of e.
 func (c *comment) entry(e *audit.Entry) error {
-	fmt.Fprintf(c, "\n#### %s %s\n\n%s\n", c.name(e), plain(string(e.Outcome)), plain(origin(e)))
+	fmt.Fprintf(c, "\n#### %s %s\n\n(%s)\n", c.name(e), inline(string(e.Outcome)), inline(origin(e)))
 	if e.Error != nil {
 		fmt.Fprintf(c, "\n**Refused:** %s\n", plain(refusal(e)))
 	}
@@ -17,7 +17,7 @@ func (c *comment) entry(e *audit.Entry) error {
 		fmt.Fprintf(c, "\n**Unknown:** %s\n", plain(e.Reason))
 	}
 	c.moves(e)
-	if err := c.table(c.fields(telling(e, c.all))); err != nil {
+	if err := c.table(c.fields(e)); err != nil {
 		return err
 	}
 	if len(e.Findings) > 0 || len(reasons(e, c.all)) > 0 {
@@ -46,25 +46,32 @@ func (c *comment) moves(e *audit.Entry) {
 	}
 }
 
-func (c *comment) fields(fs []audit.Field) (header []string, rows [][]string) {
+func (c *comment) fields(e *audit.Entry) (header []string, rows [][]string) {
+	fs := telling(e, c.all)
 	for i := range fs {
 		f := &fs[i]
-		value := func(v any) string {
-			if v == nil {
-				return "-"
-			}
-			return code(shorten(Value(fieldKind(f), v), "…", maxValue))
+		row := []string{code(f.Name)}
+		for _, v := range fieldValues(e, f) {
+			row = append(row, valueCode(v))
 		}
-		rows = append(rows, []string{code(f.Name), value(f.Have), value(f.Declared), value(f.After), plain(string(f.Class)), plain(f.Note)})
+		rows = append(rows, append(row, inline(string(f.Class)), plain(f.Note)))
 	}
 	return []string{"field", "live", "declared", "after", "class", "note"}, rows
 }
 
+// valueCode writes a value as code, and one that is not there without.
+func valueCode(v string) string {
+	if v == absent || v == uncertain {
+		return v
+	}
+	return code(shorten(v, "…", maxValue))
+}
+
 // finding writes one item of a list. Its further lines belong to the item.
 func (c *comment) finding(f *audit.Finding) {
-	lines := []string{fmt.Sprintf("- **%s** %s %s", plain(string(f.Severity)), plain(f.Code), plain(sentence(f)))}
+	lines := []string{fmt.Sprintf("- **%s** %s %s", inline(string(f.Severity)), inline(f.Code), plain(sentence(f)))}
 	if v := expectation(f); v != "" {
-		lines = append(lines, plain(v))
+		lines = append(lines, inline(v))
 	}
 	switch {
 	case f.Excused != "":
@@ -79,12 +86,15 @@ func (c *comment) finding(f *audit.Finding) {
 }
 
 // counted counts the findings of e that are not excused.
-func counted(e *audit.Entry) map[audit.Severity]int {
+func counted(e *audit.Entry) string {
 	n := map[audit.Severity]int{}
 	for _, f := range e.Findings {
 		if f.Excused == "" {
 			n[f.Severity]++
 		}
 	}
-	return n
+	if len(n) == 0 {
+		return "-"
+	}
+	return findingCounts(n)
 }

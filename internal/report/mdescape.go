@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // code writes a value or name as code: GitHub then links and mentions nothing in
@@ -12,7 +13,7 @@ import (
 func code(v string) string {
 	v = clean(v, false)
 	if v == "" || v != strings.TrimSpace(v) || strings.ContainsAny(v, "`|\\") {
-		return "<code>" + entities(v, func(r rune) bool { return strings.ContainsRune(markup+"_:/.@", r) }) + "</code>"
+		return "<code>" + entities(v) + "</code>"
 	}
 	return "`" + v + "`"
 }
@@ -25,28 +26,41 @@ const markup = "\\`*[]<&|~$!"
 func plain(v string) string {
 	lines := paragraphs(v, false)
 	for i, line := range lines {
-		lines[i] = plainLine(line)
+		lines[i] = inline(line)
 	}
 	return strings.Join(lines, "<br>")
 }
 
-func plainLine(v string) string {
-	v = entities(v, func(r rune) bool { return strings.ContainsRune(markup, r) })
-	v = strings.ReplaceAll(v, "@", "@<!-- -->") // an entity would still mention
-	words := strings.Split(v, " ")
-	for i, w := range words {
-		if strings.HasPrefix(w, "_") || strings.HasSuffix(w, "_") { // in a word it is harmless
-			words[i] = strings.ReplaceAll(w, "_", "&#95;")
+// inline is [plain] for names and words, which stay on their line.
+func inline(v string) string {
+	runes := []rune(clean(v, false))
+	var b strings.Builder
+	for i, r := range runes {
+		switch {
+		case strings.ContainsRune(markup, r), r == '_' && !inWord(runes, i):
+			fmt.Fprintf(&b, "&#%d;", r)
+		case r == '@', r == '#' && i+1 < len(runes) && unicode.IsDigit(runes[i+1]):
+			b.WriteString(string(r) + "<!-- -->") // an entity would still mention and refer
+		default:
+			b.WriteRune(r)
 		}
 	}
-	return strings.Join(words, " ")
+	return b.String()
 }
 
-// entities writes the chosen characters of v as HTML entities.
-func entities(v string, chosen func(rune) bool) string {
+// inWord tells whether runes[i] stands between letters or digits, where an
+// underscore means nothing.
+func inWord(runes []rune, i int) bool {
+	letter := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	return i > 0 && i < len(runes)-1 && letter(runes[i-1]) && letter(runes[i+1])
+}
+
+// entities writes everything in v that could be markup or start a link as HTML
+// entities.
+func entities(v string) string {
 	var b strings.Builder
 	for _, r := range v {
-		if chosen(r) {
+		if strings.ContainsRune(markup+"_:/.@#", r) {
 			fmt.Fprintf(&b, "&#%d;", r)
 			continue
 		}

@@ -36,9 +36,8 @@ func writeText(r *audit.Report, o Options, s style) (string, error) {
 func (p *page) head(r *audit.Report) {
 	verdict := strings.ToUpper(p.text(string(r.Verdict)))
 	p.wrapped(p.paint(verdictPaint(r.Verdict), verdict)+"  ", columns(verdict)+2, headline(r))
-	for i := range r.Unknown {
-		u := &r.Unknown[i]
-		p.wrapped(p.paint(yellow, "not checked")+"  ", 13, p.text(subject(u))+": "+strings.Join(paragraphs(u.Reason, p.ascii), " "))
+	for _, d := range doubts(r) {
+		p.wrapped(p.paint(yellow, "unknown")+"  ", 9, p.text(d.subject)+": "+strings.Join(paragraphs(d.reason, p.ascii), " "))
 	}
 	if cs := cells(r); len(cs) > 0 {
 		p.wrapped("cells  ", 7, p.text(strings.Join(cs, ", ")))

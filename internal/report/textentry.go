@@ -17,7 +17,7 @@ func (p *page) entry(e *audit.Entry) error {
 	for _, c := range changes(e, p.gap()) {
 		p.WriteString(indent + changePrefix(e) + p.text(c.String()) + "\n") // never wrapped: it is searched for
 	}
-	if err := p.fields(telling(e, p.all)); err != nil {
+	if err := p.fields(e); err != nil {
 		return err
 	}
 	p.envelope(e.Envelope)
@@ -52,13 +52,14 @@ func (p *page) answer(e *audit.Entry) {
 }
 
 // fields draws the table of fields, and under it what is to be noted.
-func (p *page) fields(fs []audit.Field) error {
+func (p *page) fields(e *audit.Entry) error {
+	fs := telling(e, p.all)
 	if len(fs) == 0 {
 		return nil
 	}
 	rows := make([][]string, len(fs))
 	for i := range fs {
-		rows[i] = p.fieldRow(&fs[i])
+		rows[i] = p.fieldRow(e, &fs[i])
 	}
 	table, err := p.boxes([]string{"field", "live", "declared", "after", "class"}, rows, len(indent))
 	if err != nil {
@@ -75,10 +76,12 @@ func (p *page) fields(fs []audit.Field) error {
 	return nil
 }
 
-func (p *page) fieldRow(f *audit.Field) []string {
-	value := func(v any) string { return p.text(Value(fieldKind(f), v)) }
-	class := p.paint(classPaint(f.Class), p.text(string(f.Class)))
-	return []string{p.text(f.Name), value(f.Have), value(f.Declared), value(f.After), class}
+func (p *page) fieldRow(e *audit.Entry, f *audit.Field) []string {
+	row := append([]string{f.Name}, fieldValues(e, f)...)
+	for i := range row {
+		row[i] = p.text(row[i])
+	}
+	return append(row, p.paint(classPaint(f.Class), p.text(string(f.Class))))
 }
 
 func (p *page) envelope(c *audit.EnvelopeChange) {

@@ -54,7 +54,10 @@ func decode(v any) any {
 func show(kind broker.Kind, v any, inside bool) string {
 	switch v := v.(type) {
 	case nil:
-		return "-"
+		if inside {
+			return "null"
+		}
+		return absent
 	case json.Number:
 		return number(kind, v)
 	case string:
@@ -110,7 +113,7 @@ func size(n int64) string {
 
 // word writes a text, with quotes where it could be taken for something else.
 func word(s string, inside bool) string {
-	mistakable := s == "" || s == "-" || s != strings.TrimSpace(s) || s != clean(s, false)
+	mistakable := s == "" || s == absent || s == uncertain || s != strings.TrimSpace(s) || s != clean(s, false)
 	if mistakable || inside && strings.ContainsAny(s, ` ,:"[]{}`) {
 		return strconv.Quote(s)
 	}

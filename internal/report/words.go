@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/natsmig/natsmig/audit"
+	"github.com/natsmig/natsmig/audit/broker"
 )
 
 // count writes a number with its noun: 1 error, 2 errors.
@@ -97,7 +98,7 @@ func versionWords(cell string, versions []string) []string {
 		words = append(words, cell)
 	}
 	if v := strings.Join(slices.DeleteFunc(versions, func(v string) bool { return v == "" }), ", "); v != "" {
-		words = append(words, "(nats-server "+v+")")
+		words = append(words, "nats-server "+v)
 	}
 	return words
 }
@@ -141,8 +142,31 @@ func origin(e *audit.Entry) string {
 	return strings.Join(words, ", ")
 }
 
-// subject is what an unknown part is called.
-func subject(u *audit.Unknown) string {
-	parts := []string{u.Cell, u.Stream, u.Consumer}
+// A doubt is something that is not known, and why.
+type doubt struct{ subject, reason string }
+
+// doubts lists the parts that could not be checked, then the entries whose
+// outcome is unknown, without saying anything twice.
+func doubts(r *audit.Report) []doubt {
+	several := severalCells(r)
+	var ds []doubt
+	for _, u := range r.Unknown {
+		ds = append(ds, doubt{path(u.Cell, u.Stream, u.Consumer), u.Reason})
+	}
+	for _, e := range entries(r) {
+		if e.Outcome != broker.Unknown || slices.Contains(ds, doubt{path(e.Cell, e.Stream, e.Consumer), e.Reason}) {
+			continue
+		}
+		if several {
+			ds = append(ds, doubt{path(e.Cell, e.Stream, e.Consumer), e.Reason})
+		} else {
+			ds = append(ds, doubt{e.Name(), e.Reason})
+		}
+	}
+	return ds
+}
+
+// path joins the parts that are there.
+func path(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "/")
 }
