@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -60,53 +59,6 @@ func fieldValues(e *audit.Entry, f *audit.Field) []string {
 	return values
 }
 
-// A change is a field whose value the request would move.
-type change struct{ field, have, after string }
-
-// String is the form that people search for. It uses the same arrow in every
-// format.
-func (c change) String() string { return c.field + " " + c.have + " -> " + c.after }
-
-// maxChange is how many characters of a value a change spells out.
-const maxChange = 160
-
-// changes lists the fields of e that move. Where the broker refuses the
-// request, they are those that it would have moved.
-func changes(e *audit.Entry, gap string) []change {
-	var cs []change
-	for i := range e.Fields {
-		f := &e.Fields[i]
-		after, known := target(e.Outcome, f)
-		if !known || reflect.DeepEqual(decode(f.Have), decode(after)) {
-			continue
-		}
-		have, next := shortenBoth(Value(fieldKind(f), f.Have), Value(fieldKind(f), after), gap, maxChange)
-		cs = append(cs, change{field: f.Name, have: have, after: next})
-	}
-	return cs
-}
-
-// target is the value that f moves to. A missing After means absent only where
-// the broker stores the request.
-func target(o broker.Outcome, f *audit.Field) (value any, known bool) {
-	switch o {
-	case broker.Create, broker.Update, broker.Noop:
-		return f.After, true
-	case broker.Reject:
-		return wanted(f)
-	default:
-		return f.After, f.After != nil
-	}
-}
-
-// wanted is the value that a refused request asked for.
-func wanted(f *audit.Field) (value any, known bool) {
-	if f.After == nil || reflect.DeepEqual(decode(f.After), decode(f.Have)) {
-		return f.Declared, f.Declared != nil
-	}
-	return f.After, true
-}
-
 // expectation tells what a finding has and wants, if its message does not.
 func expectation(f *audit.Finding) string {
 	var parts []string
@@ -147,14 +99,6 @@ func reasons(e *audit.Entry, all bool) []string {
 // refusal is the broker's answer, in its own words.
 func refusal(e *audit.Entry) string {
 	return fmt.Sprintf("%s (err_code %d, code %d)", e.Error.Description, e.Error.ErrCode, e.Error.Code)
-}
-
-// changePrefix marks changes that will not happen.
-func changePrefix(e *audit.Entry) string {
-	if e.Outcome == broker.Reject {
-		return "not stored: "
-	}
-	return ""
 }
 
 // sentence is the message of f, opened by the field unless it does that itself.

@@ -2,83 +2,23 @@ package report
 
 import (
 	"encoding/json"
-	"math/rand/v2"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"github.com/natsmig/natsmig/audit"
-	"github.com/natsmig/natsmig/audit/broker"
 )
-
-// nasty is what text from outside is made of in these tests.
-var nasty = []string{
-	"|", `\`, "`", "```", "\n", "\r\n", "\x1b[2J", "\x1b]0;t\x07", "\u0085", "\x7f", "\xff", "\u202e", "\u200d", "\u2028",
-	"<b>", "</details>", "<!--", "&amp;", "*", "_", "[x](y)", "@team", "#12", "#### ", "- ", "~~~", "$", " ", "\t", "a", "é", "日本", "🙂",
-}
-
-// A source makes random reports of nasty text.
-type source struct{ *rand.Rand }
-
-func newSource(t *testing.T) source {
-	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	if v := os.Getenv("SEED"); v != "" {
-		seed, _ = strconv.ParseUint(v, 10, 64)
-	}
-	t.Logf("SEED=%d", seed)
-	return source{rand.New(rand.NewPCG(seed, 0))}
-}
-
-func (s source) text() string {
-	var b strings.Builder
-	for range s.IntN(6) {
-		b.WriteString(nasty[s.IntN(len(nasty))])
-	}
-	return b.String()
-}
-
-func (s source) value() any {
-	return []any{nil, s.text(), s.IntN(1e9), []any{s.text(), s.IntN(9)}, map[string]any{s.text(): s.text()}}[s.IntN(5)]
-}
-
-func (s source) entry() audit.Entry {
-	e := audit.Entry{
-		Cell: s.text(), Stream: s.text(), Consumer: s.text(), BrokerVersion: s.text(), Writer: audit.Writer(s.text()),
-		Outcome: []broker.Outcome{broker.Update, broker.Reject, broker.Unknown, broker.Noop}[s.IntN(4)], Reason: s.text(),
-		Error:    &broker.APIError{Description: s.text()},
-		Position: &audit.Position{File: s.text(), Line: 1},
-		Envelope: &audit.EnvelopeChange{After: &audit.EnvelopeView{LastAttempt: s.text(), Capture: s.text()}},
-		Because:  map[string]string{"a": s.text()},
-	}
-	for range s.IntN(4) {
-		e.Fields = append(e.Fields, audit.Field{Name: s.text() + "a", Have: s.value(), Declared: s.value(), After: s.value(), Class: audit.Class(s.text()), Note: s.text()})
-	}
-	for range s.IntN(3) {
-		e.Findings = append(e.Findings, audit.Finding{Code: s.text(), Severity: audit.Severity(s.text()), Field: "a", Message: s.text(), Fix: s.text(), Have: s.value(), Excused: s.text()})
-	}
-	return e
-}
-
-func (s source) report() *audit.Report {
-	r := &audit.Report{Verdict: audit.Verdict(s.text()), Unknown: []audit.Unknown{{Cell: s.text(), Reason: s.text()}}}
-	for range 1 + s.IntN(4) {
-		r.Consumers = append(r.Consumers, s.entry())
-	}
-	return r
-}
 
 // TestNothingRaw wants no character in a form for people that does not print,
 // whatever the report holds, and ASCII alone where that is promised.
 func TestNothingRaw(t *testing.T) {
 	s := newSource(t)
-	for range 300 {
+	for range 100 {
 		r := s.report()
 		for _, f := range []Format{Table, ASCII, Markdown} {
 			out := written(t, r, Options{Format: f, Width: s.IntN(120), All: s.IntN(2) == 0})
@@ -95,7 +35,7 @@ func TestNothingRaw(t *testing.T) {
 // header, and no more headings and folds than there are entries and groups.
 func TestMarkdownHolds(t *testing.T) {
 	s := newSource(t)
-	for range 300 {
+	for range 100 {
 		r := s.report()
 		out := written(t, r, Options{Format: Markdown, All: true})
 		outside := checkTables(t, withoutFences(out))
@@ -153,11 +93,7 @@ func checkTables(t *testing.T, md string) string {
 // TestWidth wants lines within the width, save those that are never wrapped:
 // headings, changes and places.
 func TestWidth(t *testing.T) {
-	ar, err := txtar.ParseFile("testdata/fleet.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := readReport(t, ar.Files[0].Data)
+	r := readFleet(t)
 	for width := 72; width <= 200; width++ {
 		out := written(t, r, Options{Width: width})
 		for line := range strings.Lines(out) {
@@ -178,11 +114,7 @@ func TestWidth(t *testing.T) {
 // TestChangesCanBeFound wants each change of the fleet on a line of its own, in
 // every format for people and at every width.
 func TestChangesCanBeFound(t *testing.T) {
-	ar, err := txtar.ParseFile("testdata/fleet.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := readReport(t, ar.Files[0].Data)
+	r := readFleet(t)
 	for _, o := range []Options{{}, {Width: 20}, {Format: ASCII}, {Format: Markdown}} {
 		lines := strings.Split(written(t, r, o), "\n")
 		for _, want := range []string{
@@ -197,6 +129,15 @@ func TestChangesCanBeFound(t *testing.T) {
 	}
 }
 
+func readFleet(t *testing.T) *audit.Report {
+	t.Helper()
+	ar, err := txtar.ParseFile("testdata/fleet.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readReport(t, ar.Files[0].Data)
+}
+
 func containsTrimmed(lines []string, want string) bool {
 	for _, line := range lines {
 		if strings.TrimSpace(line) == want {
@@ -204,6 +145,25 @@ func containsTrimmed(lines []string, want string) bool {
 		}
 	}
 	return false
+}
+
+// TestColorOnlyColors wants the same characters with color and without.
+func TestColorOnlyColors(t *testing.T) {
+	s := newSource(t)
+	sequence := regexp.MustCompile("\x1b\\[[0-9]+m")
+	for range 100 {
+		r, width := s.report(), s.IntN(120)
+		for _, f := range []Format{Table, ASCII, Markdown} {
+			plain := written(t, r, Options{Format: f, Width: width})
+			colored := written(t, r, Options{Format: f, Width: width, Color: true})
+			if diff := cmp.Diff(plain, sequence.ReplaceAllString(colored, "")); diff != "" {
+				t.Fatalf("%s (-plain +colored):\n%s", f, diff)
+			}
+			if f != Markdown && plain == colored {
+				t.Fatalf("%s has no color:\n%s", f, plain)
+			}
+		}
+	}
 }
 
 // TestWriteOnlyReads wants the report untouched, and the same output twice.
