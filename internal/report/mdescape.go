@@ -69,13 +69,8 @@ func entities(v string) string {
 	return b.String()
 }
 
-// fenced writes lines as a block of code, with a fence that is longer than any
-// run of backticks in them.
+// fenced writes lines as a block of code. None of them can close it: that takes a
+// line of backticks alone, and each of these has words of ours.
 func fenced(lines []string) string {
-	fence := "```"
-	body := strings.Join(lines, "\n")
-	for strings.Contains(body, fence) {
-		fence += "`"
-	}
-	return fence + "text\n" + body + "\n" + fence + "\n"
+	return "```text\n" + strings.Join(lines, "\n") + "\n```\n"
 }
