@@ -46,8 +46,12 @@ func outcomeCounts(s *audit.Summary) string {
 		n    int
 		word string
 	}{
-		{s.Reject, "reject"}, {s.Unknown, "unknown"}, {s.Create, "create"},
-		{s.Update, "update"}, {s.Untouched, "untouched"}, {s.Noop, "noop"},
+		{s.Reject, "reject"},
+		{s.Unknown, "unknown"},
+		{s.Create, "create"},
+		{s.Update, "update"},
+		{s.Untouched, "untouched"},
+		{s.Noop, "noop"},
 	} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
