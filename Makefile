@@ -35,6 +35,9 @@ golden: ## Rewrite expected outputs; read the diff before you commit it
 .PHONY: lint
 lint: ## Run every static check
 	$(LINT) run ./...
+
+.PHONY: deadcode
+deadcode: ## List functions that nothing reaches
 	$(CHECK) deadcode -test ./...
 
 .PHONY: fmt

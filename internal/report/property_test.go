@@ -18,7 +18,7 @@ import (
 // whatever the report holds, and ASCII alone where that is promised.
 func TestNothingRaw(t *testing.T) {
 	s := newSource(t)
-	for range 100 {
+	for range 40 {
 		r := s.report()
 		for _, f := range []Format{Table, ASCII, Markdown} {
 			out := written(t, r, Options{Format: f, Width: s.IntN(120), All: s.IntN(2) == 0})
@@ -35,7 +35,7 @@ func TestNothingRaw(t *testing.T) {
 // header, and no more headings and folds than there are entries and groups.
 func TestMarkdownHolds(t *testing.T) {
 	s := newSource(t)
-	for range 100 {
+	for range 40 {
 		r := s.report()
 		out := written(t, r, Options{Format: Markdown, All: true})
 		outside := checkTables(t, withoutFences(out))
@@ -151,7 +151,7 @@ func containsTrimmed(lines []string, want string) bool {
 func TestColorOnlyColors(t *testing.T) {
 	s := newSource(t)
 	sequence := regexp.MustCompile("\x1b\\[[0-9]+m")
-	for range 100 {
+	for range 40 {
 		r, width := s.report(), s.IntN(120)
 		for _, f := range []Format{Table, ASCII, Markdown} {
 			plain := written(t, r, Options{Format: f, Width: width})

@@ -11,7 +11,7 @@ import (
 type style struct {
 	color bool
 	ascii bool
-	width int // 0: unlimited
+	width int // 0 or less: unlimited
 }
 
 // text makes a name or a word from outside harmless.

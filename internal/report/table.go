@@ -61,7 +61,7 @@ func (s style) boxes(header []string, rows [][]string, indent int) (string, erro
 // columnLimit is the largest width of the columns between the first and the
 // last with which the table fits.
 func (s style) columnLimit(header []string, rows [][]string, indent int) int {
-	if s.width == 0 {
+	if s.width <= 0 {
 		return maxValue
 	}
 	widths := make([]int, len(header))
