@@ -7,8 +7,8 @@
 //   - What could not be checked is told before what was.
 //   - Every field that changes stands on a line of its own as
 //     FIELD OLD -> NEW, never wrapped, with - for a value that is absent, so
-//     that it can be searched for. Where the broker refuses the request, the
-//     line starts with "not stored: ".
+//     that it can be searched for. The words "not stored:" stand before it where
+//     the broker refuses the request.
 //   - An entry with nothing to say is folded into one closing line.
 //   - Text that came from a broker or a file cannot act on a terminal or break
 //     out of its place: control characters, invisible format characters and
@@ -16,6 +16,7 @@
 //   - [ASCII] writes ASCII only. Other letters read as Go escapes, because a log
 //     that can carry nothing else would damage them beyond recognition.
 //
-// The same report and options give the same bytes. The package does not decide
-// on color or width, does not sort, count or judge, and knows no exit status.
+// The same report and options give the same bytes. Streams come
+// before consumers, each in the report's own order. The package does not decide
+// on color or width, does not count or judge, and knows no exit status.
 package report
