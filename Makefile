@@ -1,0 +1,48 @@
+# Everything a contributor runs. `make` alone lists the targets.
+
+GO    ?= go
+LINT   = $(GO) tool -modfile=tools/lint/go.mod golangci-lint
+CHECK  = $(GO) tool -modfile=tools/check/go.mod
+
+# The race detector needs cgo, and cgo needs a C compiler.
+CC_FOUND = $(shell command -v $(firstword $(shell $(GO) env CC)) 2>/dev/null)
+CGO_ON   = $(filter 1,$(shell $(GO) env CGO_ENABLED))
+RACE     = $(and $(CC_FOUND),$(CGO_ON),-race)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: ## Audit a small fleet on a broker of its own
+	$(GO) run ./cmd/natsmig demo
+
+.PHONY: build
+build: ## Compile every package
+	$(GO) build ./...
+
+.PHONY: test
+test: ## Run the tests, with the race detector where cgo compiles
+	@$(if $(RACE),:,echo "no race detector: it needs CGO_ENABLED=1 and a C compiler")
+	$(GO) test $(RACE) ./...
+
+.PHONY: golden
+golden: ## Rewrite expected outputs; read the diff before you commit it
+	UPDATE=1 $(GO) test -count=1 ./...
+
+.PHONY: lint
+lint: ## Run every static check
+	$(LINT) run ./...
+
+.PHONY: deadcode
+deadcode: ## List functions that nothing reaches
+	$(CHECK) deadcode -test ./...
+
+.PHONY: fmt
+fmt: ## Format the sources
+	$(LINT) fmt ./...
+
+.PHONY: check
+check: lint test ## Everything CI runs
