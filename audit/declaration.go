@@ -17,7 +17,7 @@ type Declaration struct {
 	Consumer string // empty: the declaration is of the stream itself
 	Writer   Writer // empty: replace
 	Target   Target
-	Source   Source
+	Origin   Origin
 
 	// Request is the configuration as the writer would send it for a consumer,
 	// StreamRequest for a stream; Declared are the fields that somebody chose.
@@ -42,17 +42,17 @@ type Target struct {
 	Cell, Cluster, Domain, Account string
 }
 
-// A Source says what kind of text a declaration was read from.
-type Source string
+// An Origin says what kind of text a declaration was read from.
+type Origin string
 
-// The sources.
+// The origins.
 const (
-	FromNatsmig   Source = "natsmig"
-	FromJSON      Source = "json" // the API's or the CLI's
-	FromNACK      Source = "nack"
-	FromTerraform Source = "terraform"
-	FromSnapshot  Source = "snapshot"
-	FromGo        Source = "go"
+	FromNatsmig   Origin = "natsmig"
+	FromJSON      Origin = "json" // the API's or the CLI's
+	FromNACK      Origin = "nack"
+	FromTerraform Origin = "terraform"
+	FromSnapshot  Origin = "snapshot"
+	FromGo        Origin = "go"
 )
 
 // A Note is what a reader has to tell about a field: a default of the tool that
@@ -103,7 +103,7 @@ func Declare(stream string, cfg jetstream.ConsumerConfig, opts ...DeclareOption)
 	if err != nil {
 		return nil, err
 	}
-	d.Source = FromGo
+	d.Origin = FromGo
 	for _, o := range opts {
 		o(d)
 	}
@@ -132,7 +132,7 @@ func DeclareConsumer(stream string, config json.RawMessage) (*Declaration, error
 		return nil, fmt.Errorf("consumer of stream %q: neither durable_name nor name is set", stream)
 	}
 	return &Declaration{
-		Stream: stream, Consumer: dec.Config.ID(), Writer: Replace, Source: FromJSON,
+		Stream: stream, Consumer: dec.Config.ID(), Writer: Replace, Origin: FromJSON,
 		Request: &broker.ConsumerRequest{
 			Config: dec.Config, Err: dec.Err, Bad: dec.Bad, Unknown: dec.Unknown,
 		},
@@ -151,7 +151,7 @@ func DeclareStream(config json.RawMessage) (*Declaration, error) {
 		return nil, fmt.Errorf("stream: name is not set")
 	}
 	return &Declaration{
-		Stream: dec.Config.Name, Writer: Replace, Source: FromJSON,
+		Stream: dec.Config.Name, Writer: Replace, Origin: FromJSON,
 		StreamRequest: &broker.StreamRequest{
 			Config: dec.Config, Err: dec.Err, Bad: dec.Bad, Unknown: dec.Unknown,
 		},

@@ -87,7 +87,7 @@ func (d *Declaration) streamRequest(live *broker.StreamConfig) (*broker.StreamRe
 	case Merge:
 		if live != nil {
 			req.Config = overlay(live, &req.Config, d.Declared, d.Always, broker.StreamFields())
-			if d.Source == FromNACK {
+			if d.Origin == FromNACK {
 				keepSwitches(live, &req.Config)
 			}
 		}

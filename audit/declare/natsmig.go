@@ -119,7 +119,7 @@ func (r *reader) consumer(o *strictyaml.Object, item *strictyaml.Node, stream st
 		return
 	}
 	d.Writer, d.Target, d.Handler, d.Because = writer, h.target, handler, because
-	d.Source, d.Position = audit.FromNatsmig, r.position(item)
+	d.Origin, d.Position = audit.FromNatsmig, r.position(item)
 	r.set.Declarations = append(r.set.Declarations, d)
 }
 
@@ -228,7 +228,7 @@ func (r *reader) stream(o *strictyaml.Object, item *strictyaml.Node, h head) {
 		return
 	}
 	d.Writer, d.Target, d.Because = writer, h.target, because
-	d.Source, d.Position = audit.FromNatsmig, r.position(item)
+	d.Origin, d.Position = audit.FromNatsmig, r.position(item)
 	r.set.Declarations = append(r.set.Declarations, d)
 }
 

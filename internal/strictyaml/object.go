@@ -203,3 +203,6 @@ func Suggest(word string, known []string) string {
 // Here is the mapping itself, for mistakes about what it lacks; nil when there
 // is none.
 func (o *Object) Here() *Node { return o.node }
+
+// Near is the known word that was probably meant, or "".
+func Near(word string, known []string) string { return spell.Nearest(word, known) }
