@@ -31,9 +31,17 @@ func (c *Conn) NATS() *nats.Conn { return c.nc }
 func (c *Conn) Close() { c.nc.Close() }
 
 // AsyncErrors gives what the server has told so far outside of replies, such as a
-// permissions violation, oldest first, and at most the first 100. A violation that
-// an operation meets is here at the latest after a flush.
-func (c *Conn) AsyncErrors() []error { return c.async.list() }
+// permissions violation, oldest first, and at most the first 100. The client hands
+// such errors on in its own time; the latest violation is here at once after a
+// flush of the connection.
+func (c *Conn) AsyncErrors() []error {
+	list, last := c.async.list(), c.nc.LastError()
+	same := func(err error) bool { return err.Error() == last.Error() }
+	if errors.Is(last, nats.ErrPermissionViolation) && !slices.ContainsFunc(list, same) {
+		list = append(list, last)
+	}
+	return list
+}
 
 // PermissionViolations gives those of AsyncErrors that are permission violations.
 func (c *Conn) PermissionViolations() []error {
