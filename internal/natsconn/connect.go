@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A command that lost its server is told soon: a few attempts, and no more.
+// A command that lost its serverURL is told soon: a few attempts, and no more.
 const (
 	connectionName = "natsmig"
 	maxReconnects  = 5
@@ -48,7 +48,7 @@ func (t Target) Connect(ctx context.Context, opts ...nats.Option) (*Conn, error)
 // attempt is what all attempts of one Connect share.
 type attempt struct {
 	opts    []nats.Option
-	servers []server
+	servers []serverURL
 	secrets []string
 	dialer  dialer
 }
@@ -86,7 +86,7 @@ func (t Target) prepare(ctx context.Context) (*attempt, error) {
 }
 
 // connect tries one server, with its share of the time that is left.
-func (a *attempt) connect(ctx context.Context, s server, left int) (*Conn, *ServerError) {
+func (a *attempt) connect(ctx context.Context, s serverURL, left int) (*Conn, *ServerError) {
 	deadline, _ := ctx.Deadline()
 	share := max(time.Until(deadline)/time.Duration(left), time.Millisecond)
 	ctx, cancel := context.WithTimeout(ctx, share)
@@ -106,7 +106,7 @@ func (a *attempt) connect(ctx context.Context, s server, left int) (*Conn, *Serv
 	return &Conn{nc: nc, async: collected}, nil
 }
 
-func (a *attempt) failure(ctx context.Context, s server, d *dialer, err error) *ServerError {
+func (a *attempt) failure(ctx context.Context, s serverURL, d *dialer, err error) *ServerError {
 	if dialErr := d.lastErr(); dialErr != nil {
 		err = dialErr
 	}

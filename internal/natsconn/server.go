@@ -9,9 +9,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// server is one server's URL: raw as given, user information included, and
+// serverURL is one server's URL: raw as given, user information included, and
 // what may be shown.
-type server struct {
+type serverURL struct {
 	raw, shown, host string
 	websocket        bool
 }
@@ -19,8 +19,8 @@ type server struct {
 // parseServers reads a comma list of URLs; an empty one is nats.DefaultURL. The
 // text of a URL that cannot be read is not shown: a password with a "/" or ":" in
 // it is where URLs break.
-func parseServers(list string) ([]server, []error) {
-	var servers []server
+func parseServers(list string) ([]serverURL, []error) {
+	var servers []serverURL
 	var errs []error
 	for part := range strings.SplitSeq(list, ",") {
 		part = strings.TrimSpace(part)
@@ -43,19 +43,19 @@ func parseServers(list string) ([]server, []error) {
 	return servers, errs
 }
 
-func parseServer(raw string) (server, error) {
+func parseServer(raw string) (serverURL, error) {
 	if !strings.Contains(raw, "://") {
 		raw = "nats://" + raw
 	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" {
-		return server{}, errors.New("it is not a URL such as nats://host:4222 (it is not shown, for it may hold a password)")
+		return serverURL{}, errors.New("it is not a URL such as nats://host:4222 (it is not shown, for it may hold a password)")
 	}
 	host := u.Host
 	if u.Port() == "" {
 		host = strings.TrimSuffix(host, ":") + ":" + defaultPort(u.Scheme)
 	}
-	return server{
+	return serverURL{
 		raw: raw, host: host, shown: u.Scheme + "://" + host,
 		websocket: u.Scheme == "ws" || u.Scheme == "wss",
 	}, nil
@@ -71,7 +71,7 @@ func defaultPort(scheme string) string {
 	return "4222"
 }
 
-func mixed(servers []server) bool {
+func mixed(servers []serverURL) bool {
 	for _, s := range servers {
 		if s.websocket != servers[0].websocket {
 			return true
@@ -81,7 +81,7 @@ func mixed(servers []server) bool {
 }
 
 // shown gives the URLs without user information.
-func shown(servers []server) []string {
+func shown(servers []serverURL) []string {
 	var list []string
 	for _, s := range servers {
 		list = append(list, s.shown)
@@ -90,7 +90,7 @@ func shown(servers []server) []string {
 }
 
 // urlSecrets gives the passwords and tokens of the URLs.
-func urlSecrets(servers []server) []string {
+func urlSecrets(servers []serverURL) []string {
 	var list []string
 	for _, s := range servers {
 		u, err := url.Parse(s.raw)

@@ -41,10 +41,10 @@ type Target struct {
 type dialing struct {
 	settings settings
 	resolver resolver
-	servers  []server
+	servers  []serverURL
 }
 
-func newTarget(name string, src source, s settings, r resolver, servers []server, prefix string, c Config) Target {
+func newTarget(name string, src source, s settings, r resolver, servers []serverURL, prefix string, c Config) Target {
 	t := Target{
 		Name: name, ContextFile: src.path, Auth: s.authKind(), Ignored: s.ignored(),
 		Domain: s.jsDomain, APIPrefix: prefix, EventPrefix: strings.TrimSuffix(s.jsEventPrefix, "."),
