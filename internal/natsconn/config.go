@@ -13,7 +13,8 @@ const DefaultTimeout = 5 * time.Second
 // the environment, then the selected context, then nats://127.0.0.1:4222.
 //
 // An empty field is filled from its environment variable by [Resolve], and then
-// from the context.
+// from the context. A Config prints no value, but keep it in exported fields: fmt
+// does not ask those that are below an unexported one.
 type Config struct {
 	// Servers is a comma list of server URLs (--server, NATS_URL).
 	Servers string

@@ -9,17 +9,17 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A command that lost its serverURL is told soon: a few attempts, and no more.
+// A command that lost its server is told soon: a few attempts, and no more.
 const (
 	connectionName = "natsmig"
 	maxReconnects  = 5
 	reconnectWait  = 250 * time.Millisecond
 )
 
-// Connect connects to the cell, to the first of its servers that lets it in, in
-// the order in which they are given; the timeout is shared out among them. It reads the files of
-// credentials and certificates, and runs the programs that were allowed. Options
-// of the caller come last and win.
+// Connect connects to the first of the cell's servers that lets it in, in the
+// order in which they are given; the timeout is shared out among them. It reads
+// the files of credentials and certificates, and runs the programs that were
+// allowed. Options of the caller come last and win.
 //
 // Where no server lets it in the error is a [ConnectError].
 func (t Target) Connect(ctx context.Context, opts ...nats.Option) (*Conn, error) {
@@ -55,7 +55,7 @@ type attempt struct {
 
 // prepare reads everything that connecting needs, short of connecting.
 func (t Target) prepare(ctx context.Context) (*attempt, error) {
-	s, r := t.dial.settings, t.dial.resolver
+	s, r := t.dial().settings, t.dial().resolver
 	if err := r.askNSC(ctx, &s); err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (a *attempt) connect(ctx context.Context, s serverURL, left int) (*Conn, *S
 	}
 	// A list that the client refuses leaves it with the server that it has.
 	_ = nc.SetServerPool(a.raw())
-	return &Conn{nc: nc, async: collected}, nil
+	return newConn(nc, collected), nil
 }
 
 func (a *attempt) failure(ctx context.Context, s serverURL, d *dialer, err error) *ServerError {

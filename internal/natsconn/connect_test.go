@@ -191,9 +191,9 @@ func TestAsyncErrors(t *testing.T) {
 	}
 	violation(t, conn, "orders")
 	for range 2 * maxAsyncErrors {
-		conn.async.add(errors.New("more"))
+		conn.async().add(errors.New("more"))
 	}
-	if got := len(conn.async.list()); got != maxAsyncErrors {
+	if got := len(conn.async().list()); got != maxAsyncErrors {
 		t.Errorf("the connection keeps %d errors, want %d", got, maxAsyncErrors)
 	}
 	if got := len(conn.PermissionViolations()); got != 1 {

@@ -83,8 +83,8 @@ func TestCaseF01(t *testing.T) {
 	if len(good.Servers) != 2 || good.APIPrefix != "$JS.hub.API" || good.InboxPrefix != "_INBOX_svc" {
 		t.Errorf("ctx-good is %v with API prefix %s and inbox prefix %s", good, good.APIPrefix, good.InboxPrefix)
 	}
-	if want := w.env().Home + "/.nsc/edge.creds"; good.dial.settings.creds != want {
-		t.Errorf("creds are %s, want %s", good.dial.settings.creds, want)
+	if want := w.env().Home + "/.nsc/edge.creds"; good.dial().settings.creds != want {
+		t.Errorf("creds are %s, want %s", good.dial().settings.creds, want)
 	}
 }
 

@@ -114,8 +114,8 @@ func isTLS(err error) bool {
 // cause gives the text of an attempt's error, without the secrets, should a server
 // have echoed one.
 func cause(err error, secrets []string) string {
-	var dial *net.OpError
-	if errors.As(err, &dial) && dial.Op == "dial" && dial.Err != nil {
+	// Not errors.As: what a proxy says about its own dialing is to be kept.
+	if dial, ok := err.(*net.OpError); ok && dial.Op == "dial" && dial.Err != nil {
 		err = dial.Err
 	}
 	text := strings.TrimPrefix(err.Error(), "nats: ")

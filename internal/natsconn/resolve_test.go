@@ -65,7 +65,7 @@ func TestPrecedence(t *testing.T) {
 			w.context("c", test.context)
 			w.selectContext("c")
 		}
-		if got := w.one(test.config).dial.settings; got != test.want {
+		if got := w.one(test.config).dial().settings; got != test.want {
 			t.Errorf("%s: got %+v, want %+v", test.reason, got, test.want)
 		}
 	}

@@ -33,15 +33,15 @@ type Target struct {
 	// Timeout bounds connecting, and is meant for each request.
 	Timeout time.Duration
 
-	// A pointer, so that printing a struct that holds a Target shows an address.
-	dial *dialing
+	// A function, because fmt shows what a pointer points to where the verb is %s
+	// and the Target is in an unexported field.
+	dial func() dialing
 }
 
 // dialing is what Connect needs and nobody may see.
 type dialing struct {
 	settings settings
 	resolver resolver
-	servers  []serverURL
 }
 
 func newTarget(name string, src source, s settings, r resolver, servers []serverURL, prefix string, c Config) Target {
@@ -49,7 +49,7 @@ func newTarget(name string, src source, s settings, r resolver, servers []server
 		Name: name, ContextFile: src.path, Auth: s.authKind(), Ignored: s.ignored(),
 		Domain: s.jsDomain, APIPrefix: prefix, EventPrefix: strings.TrimSuffix(s.jsEventPrefix, "."),
 		InboxPrefix: s.inboxPrefix, Timeout: c.Timeout,
-		dial: &dialing{settings: s, resolver: r, servers: servers},
+		dial: func() dialing { return dialing{settings: s, resolver: r} },
 	}
 	if s.url != "" || s.nsc == "" {
 		t.Servers = shown(servers)
