@@ -20,10 +20,13 @@ func (e *PosError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg)
 }
 
-// lineCol gives the position of the byte at offset. An offset at or past the end
-// is the position of the last byte, so that it can always be looked at.
+// lineCol gives the position of the character around the byte at offset. An offset
+// past the end is the position of the last character, so that it can be looked at.
 func lineCol(data []byte, offset int) (line, col int) {
 	offset = max(0, min(offset, len(data)-1))
+	for offset > 0 && !utf8.RuneStart(data[offset]) {
+		offset--
+	}
 	before := data[:offset]
 	start := bytes.LastIndexByte(before, '\n') + 1
 	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1
