@@ -77,42 +77,33 @@ func (s *settings) references() []reference {
 // authOptions reads the credentials and gives the client's options, and the
 // secrets that may show up in what a server says.
 func (s *settings) authOptions(ctx context.Context, r resolver) ([]nats.Option, []string, error) {
-	var opts []nats.Option
-	var secrets []string
-	switch s.authKind() {
-	case "user":
-		password, err := r.literal(ctx, "password", s.password)
-		if err != nil {
-			return nil, nil, err
-		}
-		opts, secrets = append(opts, nats.UserInfo(s.user, password)), append(secrets, password)
-	case "creds":
-		opt, err := s.credsOption(ctx, r)
-		if err != nil {
-			return nil, nil, err
-		}
-		opts = append(opts, opt)
-	case "nkey":
-		opt, err := s.nkeyOption(ctx, r)
-		if err != nil {
-			return nil, nil, err
-		}
-		opts = append(opts, opt)
-	case "jwt":
-		opt, err := s.jwtOption(ctx, r)
-		if err != nil {
-			return nil, nil, err
-		}
-		opts = append(opts, opt)
-	}
 	token, err := r.literal(ctx, "token", s.token)
 	if err != nil {
 		return nil, nil, err
 	}
+	var opts []nats.Option
+	secrets := []string{token}
 	if token != "" {
-		opts, secrets = append(opts, nats.Token(token)), append(secrets, token)
+		opts = append(opts, nats.Token(token))
 	}
-	return opts, secrets, nil
+	var opt nats.Option
+	switch s.authKind() {
+	case "user":
+		var password string
+		if password, err = r.literal(ctx, "password", s.password); err == nil {
+			opt, secrets = nats.UserInfo(s.user, password), append(secrets, password)
+		}
+	case "creds":
+		opt, err = s.credsOption(ctx, r)
+	case "nkey":
+		opt, err = s.nkeyOption(ctx, r)
+	case "jwt":
+		opt, err = s.jwtOption(ctx, r)
+	}
+	if opt != nil {
+		opts = append(opts, opt)
+	}
+	return opts, secrets, err
 }
 
 // credsOption reads the credentials once. A file is not read again for a

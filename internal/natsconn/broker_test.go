@@ -1,6 +1,7 @@
 package natsconn
 
 import (
+	"bufio"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -74,11 +75,26 @@ func closedPort(t *testing.T) string {
 // channel that tells of each connection.
 func silentPort(t *testing.T) (string, <-chan struct{}) {
 	t.Helper()
+	return listen(t, func(net.Conn) {})
+}
+
+// stuckPort is silentPort for a listener that greets and waits for the client to
+// say who it is before it goes silent.
+func stuckPort(t *testing.T) (string, <-chan struct{}) {
+	t.Helper()
+	return listen(t, func(conn net.Conn) {
+		_, _ = conn.Write([]byte("INFO {}\r\n"))
+		_, _ = bufio.NewReader(conn).ReadString('\n')
+	})
+}
+
+func listen(t *testing.T, serve func(net.Conn)) (string, <-chan struct{}) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	accepted := make(chan struct{}, 16)
+	served := make(chan struct{}, 16)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -86,11 +102,12 @@ func silentPort(t *testing.T) (string, <-chan struct{}) {
 			if err != nil {
 				return
 			}
-			t.Cleanup(func() { conn.Close() })
-			accepted <- struct{}{}
+			defer conn.Close() // when the listener is closed
+			serve(conn)
+			served <- struct{}{}
 		}
 	}()
-	return l.Addr().String(), accepted
+	return l.Addr().String(), served
 }
 
 // authority signs certificates for one test.

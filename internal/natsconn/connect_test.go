@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +59,7 @@ func TestTimedOut(t *testing.T) {
 	silent, _ := silentPort(t)
 	start := time.Now()
 	_, err := w.connect(Config{Servers: silent + "," + silent, Timeout: shortly})
-	if !errors.Is(err, ErrTimeout) {
+	if !errors.Is(err, ErrTimeout) || strings.Count(err.Error(), "no answer within ") != 2 {
 		t.Errorf("a silent server gave %v, want ErrTimeout", err)
 	}
 	if took := time.Since(start); took > 10*shortly {
@@ -70,12 +72,12 @@ func TestTimedOut(t *testing.T) {
 func TestContextEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	silent, accepted := silentPort(t)
-	target := w.one(Config{Servers: silent, Timeout: time.Minute})
+	stuck, reached := stuckPort(t)
+	target := w.one(Config{Servers: stuck, Timeout: time.Minute})
 
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		<-accepted
+		<-reached
 		cancel()
 	}()
 	if _, err := target.Connect(ctx); !errors.Is(err, context.Canceled) {
@@ -113,11 +115,21 @@ func TestOneShot(t *testing.T) {
 	t.Parallel()
 	broker := startBroker(t, server.Options{})
 	target := newWorld(t).one(Config{Servers: broker.ClientURL()})
-	conn, err := target.Connect(t.Context(), nats.ReconnectWait(time.Millisecond))
+	conn, err := target.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer conn.Close()
 	opts := conn.NATS().Opts
+	if opts.ReconnectWait != reconnectWait || !opts.SkipHostLookup || opts.Timeout < DefaultTimeout/2 || opts.Timeout > DefaultTimeout {
+		t.Errorf("the client waits %v, skips the lookup %v, times out after %v", opts.ReconnectWait, opts.SkipHostLookup, opts.Timeout)
+	}
+	if conn, err = target.Connect(t.Context(), nats.ReconnectWait(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if got := conn.NATS().Opts.ReconnectWait; got != time.Millisecond {
+		t.Errorf("the client waits %v, want what the caller's option says", got)
+	}
 	if opts.Name != "natsmig" || opts.MaxReconnect != maxReconnects || opts.RetryOnFailedConnect {
 		t.Errorf("the client has name %q, %d reconnects, retry %v", opts.Name, opts.MaxReconnect, opts.RetryOnFailedConnect)
 	}
@@ -190,6 +202,13 @@ func TestAsyncErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	violation(t, conn, "orders")
+	conn = newWorld(t).mustConnect(Config{Servers: broker.ClientURL(), User: "u", Password: "p"})
+	one, two := fmt.Errorf("%w: one", nats.ErrPermissionViolation), errors.New("two")
+	conn.NATS().Opts.AsyncErrorCB(nil, nil, one)
+	conn.NATS().Opts.DisconnectedErrCB(nil, two)
+	if got := conn.AsyncErrors(); !slices.Equal(got, []error{one, two}) {
+		t.Errorf("the connection keeps %v, want what the client hands on", got)
+	}
 	for range 2 * maxAsyncErrors {
 		conn.async().add(errors.New("more"))
 	}

@@ -89,11 +89,8 @@ func (r *settingsReader) fail(offset int, msg string) {
 	r.errs = append(r.errs, &PosError{File: r.file, Line: line, Col: col, Msg: msg})
 }
 
-// set stores one value at offset under its key.
+// set stores one value at offset under its key; null changes nothing.
 func (r *settingsReader) set(key string, value json.RawMessage, offset int) {
-	if string(value) == "null" {
-		return
-	}
 	if key == "tls_first" {
 		if err := json.Unmarshal(value, &r.s.tlsFirst); err != nil {
 			r.fail(offset, fmt.Sprintf("%s is true or false, not a %s", key, jsonKind(value)))

@@ -58,6 +58,15 @@ func TestContextFileKeys(t *testing.T) {
 	}
 }
 
+func TestPositionStaysInside(t *testing.T) {
+	t.Parallel()
+	for _, offset := range []int{1, 2, 99} {
+		if line, col := lineCol([]byte("ab"), offset); line != 1 || col != 2 {
+			t.Errorf("offset %d of two bytes is at %d:%d, want 1:2", offset, line, col)
+		}
+	}
+}
+
 func TestCaseF01(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -53,7 +53,7 @@ func TestPrograms(t *testing.T) {
 		return fmt.Appendf(nil, `{"user_creds": %q, "operator": {"service": ["nats://x:1"]}}`, nk), nil
 	}
 	for _, c := range []Config{
-		{Servers: broker.ClientURL(), Token: "op://vault/item/token"},
+		{Servers: broker.ClientURL(), Token: "OP://vault/item/token"},
 		{Servers: keyed.ClientURL(), NKey: "NSC://op/acc/user"},
 	} {
 		c.AllowPrograms, c.Env = true, w.env()
@@ -75,6 +75,15 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("it ran %v, want %v", calls, want)
 		}
 		calls = nil
+	}
+	r := resolver{allowPrograms: true}
+	r.env.Run = func(context.Context, string, ...string) ([]byte, error) { return []byte(`{}`), nil }
+	if _, err := r.bytes(t.Context(), "nkey", "nsc://a/b/c"); err == nil || !strings.Contains(err.Error(), "no user_creds") {
+		t.Errorf("a profile without credentials gave %v", err)
+	}
+	r.allowPrograms = false
+	if _, err := r.bytes(t.Context(), "nkey", "nsc://a/b/c"); !errors.Is(err, ErrProgramNotAllowed) {
+		t.Errorf("a program without leave gave %v, want ErrProgramNotAllowed", err)
 	}
 }
 

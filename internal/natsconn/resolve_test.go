@@ -116,8 +116,9 @@ func TestContextsNotFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.context("there", `{}`)
+	w.context("dots..here", `{}`)
 	w.file("plain", `{}`)
-	for _, name := range []string{"nope", "../there", filepath.Join(w.dir, "plain"), filepath.Join(w.dir, "nope.json")} {
+	for _, name := range []string{"nope", "../there", "dots..here", filepath.Join(w.dir, "plain"), filepath.Join(w.dir, "nope.json")} {
 		if _, err := w.resolve(Config{Contexts: []string{name}}); !errors.Is(err, ErrUnknownContext) {
 			t.Errorf("context %q gave %v, want ErrUnknownContext", name, err)
 		}
@@ -192,6 +193,7 @@ func TestTargetShows(t *testing.T) {
 		},
 		{Config{Creds: "c", NKey: "n", TLSKey: "x"}, "127.0.0.1:4222", `cell "127.0.0.1:4222" at nats://127.0.0.1:4222`, "$JS.API", "creds", []string{"nkey", "key"}},
 		{Config{NKey: "n", UserJWT: "j"}, "127.0.0.1:4222", `cell "127.0.0.1:4222" at nats://127.0.0.1:4222`, "$JS.API", "nkey", []string{"user_jwt"}},
+		{Config{Creds: "C:/a/drive.creds", Servers: ":1"}, ":1", `cell ":1" at nats://:1`, "$JS.API", "creds", nil},
 		{Config{UserJWT: "j"}, "127.0.0.1:4222", `cell "127.0.0.1:4222" at nats://127.0.0.1:4222`, "$JS.API", "jwt", nil},
 	} {
 		got := newWorld(t).one(test.config)
@@ -237,8 +239,11 @@ func TestWrongPrefixes(t *testing.T) {
 		{Creds: "vault://x"},
 		{Creds: "data:;base64,***"},
 		{NKey: "env://"},
+		{NKey: "env://EMPTY"},
 	} {
-		if _, err := newWorld(t).resolve(c); err == nil {
+		w := newWorld(t)
+		w.vars["EMPTY"] = ""
+		if _, err := w.resolve(c); err == nil {
 			t.Errorf("%v was taken", c)
 		}
 	}

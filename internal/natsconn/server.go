@@ -48,7 +48,7 @@ func parseServer(raw string) (serverURL, error) {
 		raw = "nats://" + raw
 	}
 	u, err := url.Parse(raw)
-	if err != nil || u.Hostname() == "" {
+	if err != nil {
 		return serverURL{}, errors.New("it is not a URL such as nats://host:4222 (it is not shown, for it may hold a password)")
 	}
 	host := u.Host

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/url"
 	"strconv"
-	"time"
 )
 
 // parseProxy reads the URL of a SOCKS5 proxy. The error does not show it.
@@ -31,9 +30,6 @@ func dialSocks(ctx context.Context, proxy *url.URL, address string) (net.Conn, e
 	if err != nil {
 		return nil, fmt.Errorf("reach the SOCKS proxy: %w", err)
 	}
-	if deadline, found := ctx.Deadline(); found {
-		_ = conn.SetDeadline(deadline)
-	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	err = socksHandshake(conn, proxy.User, address)
 	if !stop() && err == nil {
@@ -43,7 +39,7 @@ func dialSocks(ctx context.Context, proxy *url.URL, address string) (net.Conn, e
 		_ = conn.Close()
 		return nil, fmt.Errorf("connect through the SOCKS proxy: %w", err)
 	}
-	return conn, conn.SetDeadline(time.Time{})
+	return conn, nil
 }
 
 func socksHandshake(conn io.ReadWriter, user *url.Userinfo, address string) error {

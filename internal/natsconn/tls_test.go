@@ -57,6 +57,10 @@ func TestMutualTLS(t *testing.T) {
 	half := at
 	half.TLSCert = cert
 	tlsTrouble(t, w, half)
+	var refusal *ConnectError
+	if _, err := w.connect(half); !errors.As(err, &refusal) {
+		t.Errorf("half a certificate gave %v, want it not to be used", err)
+	}
 	notAPair := at
 	notAPair.TLSCert, notAPair.TLSKey = cert, cert
 	tlsTrouble(t, w, notAPair)
