@@ -91,13 +91,15 @@ func startClusters(ctx context.Context, configs []ClusterConfig, gateways bool) 
 
 // startAll starts the servers side by side, because none is ready alone.
 func startAll(ctx context.Context, configs []Config) (*MetaGroup, error) {
-	servers := make([]*Server, len(configs))
-	err := together(configs, func(c Config) error {
-		s, err := startOnce(ctx, c)
-		servers[slices.IndexFunc(configs, func(o Config) bool { return o.Name == c.Name })] = s
-		return err
-	})
-	group := &MetaGroup{members: slices.DeleteFunc(servers, func(s *Server) bool { return s == nil })}
+	group := &MetaGroup{}
+	for _, c := range configs {
+		s, err := New(c)
+		if err != nil {
+			return nil, errors.Join(err, group.Close())
+		}
+		group.members = append(group.members, s)
+	}
+	err := together(group.members, func(s *Server) error { return s.up(ctx) })
 	if err == nil {
 		err = group.WaitReady(ctx)
 	}

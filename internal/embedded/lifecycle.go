@@ -51,24 +51,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	if err := s.Stop(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := bounded(ctx, startTimeout)
-	defer cancel()
-	if s.isClosed() {
-		return fmt.Errorf("restart server %q: it is closed", s.cfg.Name)
-	}
-	return poll(ctx, "restart server", func() error {
-		err := s.up(ctx)
-		if err == nil || errors.Is(err, errPortTaken) { // the port may be free again in a moment
-			return err
-		}
-		return stopPolling{err}
-	})
-}
-
-func (s *Server) isClosed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
+	return s.Start(ctx)
 }
 
 // Close stops the server and removes what Start created: its temporary

@@ -44,15 +44,6 @@ func (s *Server) healthy(ctx context.Context) error {
 	return nil
 }
 
-// Version returns the version of the running server, such as "2.15.3".
-func (s *Server) Version() (string, error) {
-	nc, err := s.connectAdmin()
-	if err != nil {
-		return "", err
-	}
-	return nc.ConnectedServerVersion(), nil
-}
-
 // ConnectSystem opens a connection into the server's system account. The
 // caller closes it.
 func (s *Server) ConnectSystem(opts ...nats.Option) (*nats.Conn, error) {
@@ -104,7 +95,7 @@ func (s *Server) keepAdmin(nc *nats.Conn) (*nats.Conn, error) {
 	case s.admin != nil:
 		nc.Close()
 	default:
-		s.admin = nc
+		s.admin, s.version = nc, nc.ConnectedServerVersion()
 	}
 	return s.admin, nil
 }

@@ -19,37 +19,32 @@ type Server struct {
 	dir layout
 	sys User
 
-	change sync.Mutex // held while the server goes up or down
-	mu     sync.Mutex // guards what follows
-	ports  ports
-	url    string
-	broker broker     // nil while down
-	admin  *nats.Conn // into the system account; nil while down
-	closed bool
+	change  sync.Mutex // held while the server goes up or down
+	mu      sync.Mutex // guards what follows
+	ports   ports
+	url     string
+	broker  broker     // nil while down
+	admin   *nats.Conn // into the system account; nil while down
+	version string
+	closed  bool
 }
 
-// Start starts one broker and waits until clients can connect and JetStream is
-// ready; a member of a cluster is only waited for until clients can connect,
-// because it is not ready without its peers. A ctx without deadline is given
-// thirty seconds. ctx bounds the start, not the life of the server.
+// Start makes a broker and starts it; see [Server.Start]. It leaves nothing
+// behind when it fails.
 func Start(ctx context.Context, c Config) (*Server, error) {
-	ctx, cancel := bounded(ctx, startTimeout)
-	defer cancel()
-	var err error
-	for range portAttempts {
-		var s *Server
-		if s, err = startOnce(ctx, c); err == nil {
-			return s, nil
-		}
-		if !errors.Is(err, errPortTaken) {
-			break
-		}
+	s, err := New(c)
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	if err := s.Start(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
-// startOnce starts a broker with ports of its own choice.
-func startOnce(ctx context.Context, c Config) (*Server, error) {
+// New makes a broker that does not run yet, so that a caller can arrange for
+// its Close before waiting for it.
+func New(c Config) (*Server, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -61,17 +56,53 @@ func startOnce(ctx context.Context, c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: c.withDefaults(), dir: dir, ports: p, sys: User{Name: "natsmig-embedded", Password: randomText(24)}}
-	if err := s.up(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
+	return &Server{
+		cfg: c.withDefaults(), dir: dir, ports: p,
+		sys: User{Name: "natsmig-embedded", Password: randomText(24)},
+	}, nil
+}
+
+// Start starts the broker and waits until clients can connect and JetStream is
+// ready; a member of a cluster is only waited for until clients can connect,
+// because it is not ready without its peers. A ctx without deadline is given
+// thirty seconds. ctx bounds the start, not the life of the server. A server
+// that does not become ready in time is left running, for Close.
+func (s *Server) Start(ctx context.Context) error {
+	ctx, cancel := bounded(ctx, startTimeout)
+	defer cancel()
+	return poll(ctx, fmt.Sprintf("start server %q", s.cfg.Name), func() error {
+		err := s.up(ctx)
+		if errors.Is(err, errPortTaken) {
+			return errors.Join(err, s.repick()) // perhaps it is free again in a moment
+		}
+		if err != nil {
+			return stopPolling{err}
+		}
+		return nil
+	})
+}
+
+// repick chooses other ports for a server that no client knows yet.
+func (s *Server) repick() error {
+	p, err := s.cfg.pick()
+	if err != nil {
+		return stopPolling{err}
 	}
-	return s, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.url == "" {
+		s.ports = p
+	}
+	return nil
 }
 
 // up launches the broker and waits for it as Start promises.
 func (s *Server) up(ctx context.Context) error {
 	s.change.Lock()
 	defer s.change.Unlock()
+	if err := s.startable(); err != nil {
+		return err
+	}
 	if err := s.dir.write(render(s.cfg, s.dir, s.ports, s.sys)); err != nil {
 		return err
 	}
@@ -89,6 +120,18 @@ func (s *Server) up(ctx context.Context) error {
 		return s.waitConnections(ctx)
 	}
 	return s.WaitReady(ctx)
+}
+
+func (s *Server) startable() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fmt.Errorf("start server %q: it is closed", s.cfg.Name)
+	}
+	if s.broker != nil {
+		return fmt.Errorf("start server %q: it is running", s.cfg.Name)
+	}
+	return nil
 }
 
 // pinClientPort makes the next run listen where this one does.
@@ -110,6 +153,13 @@ func (s *Server) pinClientPort() error {
 // Name returns the server's name.
 func (s *Server) Name() string { return s.cfg.Name }
 
+// Version returns the version of the server that ran last, such as "2.15.3".
+func (s *Server) Version() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version
+}
+
 // ClientURL returns where clients connect, without credentials. It stays the
 // same across restarts.
 func (s *Server) ClientURL() string {
@@ -124,6 +174,8 @@ func (s *Server) LeafURL() string {
 	if !s.cfg.Leaf.Listen {
 		return ""
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return "nats-leaf://" + loopback(s.ports.leaf)
 }
 
