@@ -40,7 +40,8 @@ func (g *MetaGroup) URLs() string {
 
 // WaitReady waits until every running server is healthy, one of them leads the
 // meta group with all servers in it, and every running peer is current. It
-// needs a running majority.
+// needs a running majority. It says nothing about the leaders of streams: after
+// a server went down, StreamLeader waits for the next one.
 func (g *MetaGroup) WaitReady(ctx context.Context) error {
 	ctx, cancel := bounded(ctx, startTimeout)
 	defer cancel()

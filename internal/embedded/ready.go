@@ -15,7 +15,8 @@ var errDown = errors.New("server is down")
 // WaitReady waits until clients can connect and, unless JetStream is off, until
 // the server calls itself healthy: JetStream is up, and the streams and
 // consumers it holds are recovered and current. The two are different moments.
-// A member of a cluster that has no quorum does not become ready.
+// A member of a cluster that has no quorum does not become ready. For a server
+// that is down the answer is an error at once.
 func (s *Server) WaitReady(ctx context.Context) error {
 	ctx, cancel := bounded(ctx, startTimeout)
 	defer cancel()
@@ -29,6 +30,9 @@ func (s *Server) WaitReady(ctx context.Context) error {
 func (s *Server) waitConnections(ctx context.Context) error {
 	return poll(ctx, fmt.Sprintf("connect to server %q", s.cfg.Name), func() error {
 		_, err := s.connectAdmin()
+		if errors.Is(err, errDown) {
+			return stopPolling{err}
+		}
 		return err
 	})
 }
