@@ -5,9 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 )
+
+var errPeerUnknown = errors.New("peer is unknown")
+
+// leaderPatience is how long a meta leader may take to learn of its peers.
+const leaderPatience = time.Second
 
 // MetaGroup is the servers that share one JetStream meta group: those of a
 // cluster, or of all clusters of a super-cluster.
@@ -42,20 +48,53 @@ func (g *MetaGroup) URLs() string {
 // meta group with all servers in it, and every running peer is current. It
 // needs a running majority. It says nothing about the leaders of streams: after
 // a server went down, StreamLeader waits for the next one.
+//
+// A leader that stays unaware of a peer is asked to step down, once a second.
 func (g *MetaGroup) WaitReady(ctx context.Context) error {
 	ctx, cancel := bounded(ctx, startTimeout)
 	defer cancel()
+	patience := time.Now().Add(leaderPatience)
 	return poll(ctx, "cluster is not ready", func() error {
-		for _, s := range g.members {
-			if !s.Running() {
-				continue
-			}
-			if err := s.healthy(ctx); err != nil {
-				return err
-			}
+		err := g.ready(ctx)
+		if errors.Is(err, errPeerUnknown) && time.Now().After(patience) {
+			patience = time.Now().Add(leaderPatience)
+			err = errors.Join(err, g.stepDown(ctx))
 		}
-		return g.peersCurrent(ctx)
+		return err
 	})
+}
+
+func (g *MetaGroup) ready(ctx context.Context) error {
+	for _, s := range g.members {
+		if !s.Running() {
+			continue
+		}
+		if err := s.healthy(ctx); err != nil {
+			return err
+		}
+	}
+	return g.peersCurrent(ctx)
+}
+
+// stepDown makes the members of the meta group elect a leader again. A 2.10
+// leader that was elected by two of three servers learns of the third only from
+// its answers, and the heartbeats of an idle group are not answered: without
+// an election, or a stream, it would count two servers for ever.
+func (g *MetaGroup) stepDown(ctx context.Context) error {
+	leader, _, err := g.metaLeader(ctx)
+	if err != nil {
+		return err
+	}
+	nc, err := leader.connectAdmin()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	if _, err := nc.RequestWithContext(ctx, server.JSApiLeaderStepDown, nil); err != nil {
+		return fmt.Errorf("ask meta leader %q to step down: %w", leader.Name(), err)
+	}
+	return nil
 }
 
 // peersCurrent asks the meta leader about the others.
@@ -65,7 +104,7 @@ func (g *MetaGroup) peersCurrent(ctx context.Context) error {
 		return err
 	}
 	if meta.Size != len(g.members) {
-		return fmt.Errorf("leader %q knows %d of %d servers", leader.Name(), meta.Size, len(g.members))
+		return fmt.Errorf("%w: leader %q knows %d of %d servers", errPeerUnknown, leader.Name(), meta.Size, len(g.members))
 	}
 	current := map[string]bool{leader.Name(): true}
 	for _, r := range meta.Replicas {
