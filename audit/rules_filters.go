@@ -176,9 +176,10 @@ and from then on two consumers are handed the same messages. Keep the filters di
 		for _, o := range p.Stream.Siblings {
 			if o.Name != c.ID() && overlap(c.Filters(), o.Config.Filters()) {
 				p.Report(Finding{
-					Field:   filterField(c),
-					Message: fmt.Sprintf("%s and %s share subjects of a work queue: a message is handed to both", c.ID(), o.Name),
-					Fix:     "give each of them filters of its own",
+					Severity: p.ifNew(Error),
+					Field:    filterField(c),
+					Message:  fmt.Sprintf("%s and %s share subjects of a work queue: a message is handed to both", c.ID(), o.Name),
+					Fix:      "give each of them filters of its own",
 				})
 				return
 			}

@@ -114,9 +114,10 @@ ack floor for good. Give every rung a duration.`,
 	Consumer: func(p *ConsumerPass) {
 		if p.After != nil && p.After.Stalled {
 			p.Report(Finding{
-				Field:   "backoff",
-				Message: fmt.Sprintf("a rung of zero: after delivery %d an unacknowledged message is never delivered again and never given up", p.After.LastAttempt.Delivery),
-				Fix:     "replace the zero by the wait you want",
+				Severity: p.ifNew(Error),
+				Field:    "backoff",
+				Message:  fmt.Sprintf("a rung of zero: after delivery %d an unacknowledged message is never delivered again and never given up", p.After.LastAttempt.Delivery),
+				Fix:      "replace the zero by the wait you want",
 			})
 		}
 	},
@@ -140,6 +141,16 @@ insists; later lines accept equality.`,
 			Fix:     "raise max_deliver by one if the rung was meant as a retry",
 		})
 	},
+}
+
+// ifNew is the severity of a danger that the declaration brings. One that is
+// live already and stays as it is counts as a warning: the deploy does not make
+// it.
+func (p *ConsumerPass) ifNew(s Severity) Severity {
+	if p.Result.Outcome == broker.Noop || p.Result.Outcome == broker.Untouched {
+		return Warning
+	}
+	return s
 }
 
 // tellEnvelope says what an envelope comes to, in one clause.

@@ -1,0 +1,5 @@
+package main
+
+type demoCommand struct{}
+
+func (*demoCommand) Run(std *streams) error { return nil }
