@@ -49,6 +49,9 @@ func (f *fate[C]) field(i int, class Class, note string) Field {
 	if f.after != nil {
 		out.After = d.Get(f.after)
 	}
+	if f.outcome == broker.Reject && f.asked != nil {
+		out.Asked = d.Get(f.asked)
+	}
 	if n := f.note(d.Name); n != nil && n.Value != nil && note == "" {
 		out.Note = n.Message
 	}
@@ -77,6 +80,9 @@ func (f *fate[C]) class(i int) (Class, string) {
 		}
 		return SilentReset, ""
 	case d.Same(f.declared, f.after):
+		if lost := droppedKeys(d.Get(f.live), d.Get(f.after)); lost != "" {
+			return SilentReset, lost
+		}
 		return Change, ""
 	case d.Get(f.declared) == nil:
 		return Change, ""
@@ -89,7 +95,7 @@ func (f *fate[C]) classRefused(i int) (Class, string) {
 	if slices.Contains(f.refused, d.Name) {
 		return Rejected, ""
 	}
-	if f.live == nil || f.asked == nil || d.Same(f.live, f.asked) {
+	if f.live == nil || f.asked == nil || d.Same(f.live, f.asked) || !f.chosen.Has(i) {
 		return Same, ""
 	}
 	return Ignored, "lost with the refused request"
@@ -133,4 +139,21 @@ func (f *fate[C]) classKept(i int) (Class, string) {
 		return Orphan, ""
 	}
 	return Same, ""
+}
+
+// droppedKeys names the keys of a map that an update removes: a map is replaced
+// as a whole, so leaving a key out is like leaving a field out.
+func droppedKeys(have, after any) string {
+	was, ok := have.(map[string]string)
+	if !ok {
+		return ""
+	}
+	next, _ := after.(map[string]string)
+	var lost []string
+	for k, v := range was {
+		if _, kept := next[k]; !kept {
+			lost = append(lost, k+" "+v+" is removed")
+		}
+	}
+	return join(lost)
 }

@@ -121,6 +121,7 @@ func (c *comparer) describe(p *ConsumerPass) {
 	if fields := c.consumerFields(p); fields != nil {
 		e.Fields = fields
 	}
+	p.markLosses()
 	p.timing()
 }
 
@@ -141,7 +142,7 @@ func (c *comparer) consumerFields(p *ConsumerPass) []Field {
 		fields:   broker.ConsumerFields(),
 		declared: canonical(&d.Request.Config), chosen: filtersAsOne(d.Declared),
 		after: canonical(p.Result.Stored), asked: canonical(p.Result.Asked),
-		outcome: p.Result.Outcome, refused: p.Result.Refused, dropped: p.Result.Dropped,
+		outcome: p.Result.Outcome, refused: atFault(&p.Result), dropped: p.Result.Dropped,
 		note: d.noteOn, follows: consumerFollows(p.StreamConfig),
 	}
 	if p.Live != nil {
@@ -152,6 +153,15 @@ func (c *comparer) consumerFields(p *ConsumerPass) []Field {
 		f.bare = canonical(bare.Asked)
 	}
 	return f.classify()
+}
+
+// atFault lists the fields that a refusal is about. For a ladder that is too
+// long they are two.
+func atFault(res *broker.Result[broker.ConsumerConfig]) []string {
+	if res.Error != nil && res.Error.ErrCode == 10116 {
+		return []string{"backoff", "max_deliver"}
+	}
+	return res.Refused
 }
 
 // filtersAsOne makes a chosen filter count as chosen in both of its fields,

@@ -82,7 +82,6 @@ func viewCell(c *Cell, version broker.Version) (*CellView, error) {
 		Name: c.Name, Cluster: c.Cluster, Domain: c.Domain,
 		Complete: c.Complete, Missing: c.Missing, byName: map[string]*StreamView{},
 	}
-	v.Broker.Clustered = c.Cluster != ""
 	if err := v.setVersion(c.BrokerVersion, version); err != nil {
 		return nil, err
 	}
@@ -104,7 +103,21 @@ func viewCell(c *Cell, version broker.Version) (*CellView, error) {
 		v.Streams = append(v.Streams, s)
 	}
 	slices.SortFunc(v.Streams, func(a, b *StreamView) int { return cmp.Compare(a.Name, b.Name) })
+	v.setClustered()
 	return v, nil
+}
+
+// setClustered takes a cell to be clustered when it says so, or when a stream
+// has replicas that only a cluster can have.
+func (v *CellView) setClustered() {
+	v.Broker.Clustered = v.Cluster != ""
+	if v.Broker.Clustered {
+		return
+	}
+	if i := slices.IndexFunc(v.Streams, func(s *StreamView) bool { return s.Config.Replicas > 1 }); i >= 0 {
+		v.Broker.Clustered = true
+		v.assume("the snapshot does not name a cluster: taken to be one, because stream %s has replicas", v.Streams[i].Name)
+	}
 }
 
 func (v *CellView) assume(format string, args ...any) {

@@ -65,13 +65,15 @@ func (e *Entry) Name() string {
 // A Field is one configuration field whose fate is worth telling. Values are
 // the API's own: durations are integers in nanoseconds.
 type Field struct {
-	Name     string      `json:"field"`    // wire name
-	Have     any         `json:"have"`     // live value; nil when absent
-	Declared any         `json:"declared"` // nil when the declaration leaves the field out
-	After    any         `json:"after"`    // nil when absent afterwards, or unknown
-	Class    Class       `json:"class"`
-	Note     string      `json:"note,omitempty"`
-	Kind     broker.Kind `json:"-"` // how to show the values
+	Name     string `json:"field"`    // wire name
+	Have     any    `json:"have"`     // live value; nil when absent
+	Declared any    `json:"declared"` // nil when the declaration leaves the field out
+	After    any    `json:"after"`    // nil when absent afterwards, or unknown
+	// Asked is what the request would have stored, for a field of a refused one.
+	Asked any         `json:"asked,omitempty"`
+	Class Class       `json:"class"`
+	Note  string      `json:"note,omitempty"`
+	Kind  broker.Kind `json:"-"` // how to show the values
 }
 
 // A Class says what happens to a field.

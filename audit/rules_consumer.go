@@ -86,12 +86,7 @@ seconds: the new "durable" is deleted after about five seconds without a pull. A
 identical update clears it. Declare a new durable under another name, or apply twice and read
 back.`,
 	Consumer: func(p *ConsumerPass) {
-		c := p.Stored()
-		if p.Live == nil || c == nil || p.Result.Outcome != broker.Update || p.Live.Config.Durable != "" || c.Durable == "" {
-			return
-		}
-		if c.InactiveThreshold == broker.EphemeralThreshold && !p.Declaration.declares("inactive_threshold") {
-			p.markDestructive("inactive_threshold")
+		if c := p.Stored(); p.stamped() {
 			p.Report(Finding{
 				Field: "inactive_threshold", Have: p.Live.Config.InactiveThreshold, Want: c.InactiveThreshold,
 				Message: fmt.Sprintf("inactive_threshold %s -> %s: the broker stamps the ephemeral's default on the new durable, which is deleted after 5 to 6 seconds without a pull",
@@ -100,6 +95,20 @@ back.`,
 			})
 		}
 	},
+}
+
+// stamped says whether an update turns an ephemeral into a durable that keeps an
+// ephemeral's threshold.
+func (p *ConsumerPass) stamped() bool {
+	c := p.Stored()
+	return p.Live != nil && c != nil && p.Result.Outcome == broker.Update && p.Live.Config.Durable == "" && c.Durable != "" &&
+		c.InactiveThreshold == broker.EphemeralThreshold && !p.Declaration.declares("inactive_threshold")
+}
+
+// demotes says whether an update turns a durable into an ephemeral.
+func (p *ConsumerPass) demotes() bool {
+	c := p.Stored()
+	return p.Live != nil && c != nil && p.Result.Outcome == broker.Update && p.Live.Config.Durable != "" && c.Durable == ""
 }
 
 func positive(d time.Duration) any {
@@ -116,11 +125,9 @@ var demoted = &Rule{
 afterwards: it gets an inactive_threshold of five seconds and is gone after the next restart,
 with its position. Always declare durable_name.`,
 	Consumer: func(p *ConsumerPass) {
-		c := p.Stored()
-		if p.Live == nil || c == nil || p.Result.Outcome != broker.Update || p.Live.Config.Durable == "" || c.Durable != "" {
+		if !p.demotes() {
 			return
 		}
-		p.markDestructive("durable_name")
 		s := p.Live.State
 		p.Report(Finding{
 			Field: "durable_name", Have: p.Live.Config.Durable,

@@ -19,9 +19,13 @@ default, so that the change is somebody's decision.`,
 	Consumer: func(p *ConsumerPass) {
 		for _, f := range p.Entry.Fields {
 			if f.Class == SilentReset {
+				why := "the declaration leaves it out, so the broker resets it"
+				if f.Declared != nil {
+					why = f.Note
+				}
 				p.Report(Finding{
 					Field: f.Name, Have: f.Have, Want: f.After,
-					Message: fmt.Sprintf("%s %s -> %s: the declaration leaves it out, so the broker resets it", f.Name, Show(f.Have), Show(f.After)),
+					Message: fmt.Sprintf("%s %s -> %s: %s", f.Name, Show(f.Have), Show(f.After), why),
 					Fix:     fmt.Sprintf("declare %s: %s to keep it, or %s to make the change a decision", f.Name, Show(f.Have), showDefault(f)),
 				})
 			}
@@ -125,8 +129,8 @@ func (p *ConsumerPass) refusedValue(field string) string {
 		if f.Name != field || p.Live == nil {
 			continue
 		}
-		if i, ok := broker.ConsumerFieldIndex(field); ok && p.Result.Asked != nil {
-			asked := Show(broker.ConsumerFields()[i].Get(p.Result.Asked))
+		if f.Asked != nil {
+			asked := Show(f.Asked)
 			if f.Declared == nil {
 				asked += ", because it is left out"
 			}
@@ -170,9 +174,24 @@ func (p *ConsumerPass) refusalFix() string {
 	case 10126, 10134:
 		return "leave num_replicas out: 0 means the stream's"
 	case 10138:
-		return "make the filters disjoint: a consumer gets a subject once"
+		return overlappingPair(p.Result.Asked) + "make the filters disjoint, a consumer gets a subject once"
 	case 10148:
 		return "use create-or-update; action=create refuses any textual difference"
+	}
+	return ""
+}
+
+// overlappingPair names two filters that share subjects.
+func overlappingPair(c *broker.ConsumerConfig) string {
+	if c == nil {
+		return ""
+	}
+	for i, a := range c.FilterSubjects {
+		for j, b := range c.FilterSubjects {
+			if i != j && broker.SubjectWithin(a, b) {
+				return fmt.Sprintf("%s is inside %s: ", a, b)
+			}
+		}
 	}
 	return ""
 }

@@ -54,7 +54,7 @@ func within(subject string, filters []string) bool {
 	return len(filters) == 0 || slices.ContainsFunc(filters, func(f string) bool { return broker.SubjectWithin(subject, f) })
 }
 
-// lets lists the filters of from, or all subjects of the stream where there are
+// uncovered lists the filters of from, or all subjects of the stream where there are
 // none, that the filters of to do not cover.
 func uncovered(from, to, subjects []string) []string {
 	if len(from) == 0 {
@@ -70,15 +70,11 @@ var narrowedFilter = &Rule{
 accepted, and the broker at once deletes every stored message that lost its last interested
 consumer. Widening it again does not bring them back. Consume or copy the messages first.`,
 	Consumer: func(p *ConsumerPass) {
-		was, next, ok := p.filterChange()
-		if !ok || p.StreamConfig.Retention != broker.InterestRetention {
+		if !p.narrows() {
 			return
 		}
+		was, next, _ := p.filterChange()
 		gone := uncovered(was, next, p.StreamConfig.Subjects)
-		if len(gone) == 0 {
-			return
-		}
-		p.markDestructive("filter_subject", "filter_subjects")
 		p.Report(Finding{
 			Field: filterField(p.Stored()), Have: was, Want: next,
 			Message: fmt.Sprintf("the filter %s -> %s on an interest stream: %s and are deleted at once; widening again does not restore them", Show(was), Show(next), p.countLost(was, next, gone)),
@@ -106,6 +102,26 @@ func (p *ConsumerPass) wantedByOthers(subject string) bool {
 	return slices.ContainsFunc(p.Stream.Siblings, func(s broker.Sibling) bool {
 		return s.Name != p.Live.Name && within(subject, s.Config.Filters())
 	})
+}
+
+// markLosses marks what an update throws away, before the rules tell it.
+func (p *ConsumerPass) markLosses() {
+	if p.narrows() {
+		p.markDestructive("filter_subject", "filter_subjects")
+	}
+	if p.stamped() {
+		p.markDestructive("inactive_threshold")
+	}
+	if p.demotes() {
+		p.markDestructive("durable_name", "inactive_threshold")
+	}
+}
+
+// narrows says whether an update of an interest stream's consumer leaves
+// subjects without it.
+func (p *ConsumerPass) narrows() bool {
+	was, next, ok := p.filterChange()
+	return ok && p.StreamConfig.Retention == broker.InterestRetention && len(uncovered(was, next, p.StreamConfig.Subjects)) > 0
 }
 
 // markDestructive marks the fields by whose change something is lost.

@@ -132,7 +132,7 @@ of the broker asks for max_deliver greater than the ladder's length, and 2.9
 insists; later lines accept equality.`,
 	Consumer: func(p *ConsumerPass) {
 		c := p.Stored()
-		if c == nil || p.Declaration == nil || len(c.Backoff) < 2 || len(c.Backoff) != c.MaxDeliver {
+		if c == nil || p.Declaration == nil || p.Result.Outcome == broker.Reject || len(c.Backoff) < 2 || len(c.Backoff) != c.MaxDeliver {
 			return
 		}
 		p.Report(Finding{

@@ -1,6 +1,6 @@
 package audit
 
-import "fmt"
+import "strings"
 
 var assumption = &Rule{
 	Code: "NM901", Severity: Info,
@@ -41,10 +41,20 @@ replicas 1, retention limits and discard old to a stream; Terraform's provider s
 	},
 }
 
+// tellDefaults puts what is filled in into one finding, but for what has more to
+// say than its value.
 func tellDefaults(d *Declaration, report func(Finding)) {
+	var all []string
 	for _, n := range d.Notes {
-		if !n.Unsent {
-			report(Finding{Field: n.Field, Want: n.Value, Message: fmt.Sprintf("%s: %s", n.Field, n.Message), Fix: n.Fix})
+		switch {
+		case n.Unsent:
+		case n.Fix != "":
+			report(Finding{Field: n.Field, Want: n.Value, Message: n.Field + ": " + n.Message, Fix: n.Fix})
+		default:
+			all = append(all, n.Message)
 		}
+	}
+	if len(all) > 0 {
+		report(Finding{Message: "filled in: " + strings.Join(all, ", "), Fix: "write them, so that the file says what is applied"})
 	}
 }

@@ -120,7 +120,7 @@ func (r *reader) nackFields(o *strictyaml.Object, b *draft, keys []nackKey, pres
 		}
 		b.set(p.field, v, o.Path(p.key))
 		notes = append(notes, audit.Note{
-			Field: p.field, Value: p.value, Message: fmt.Sprintf("CRD default %s %s", p.key, p.value), Fix: "write " + p.key,
+			Field: p.field, Value: p.value, Message: fmt.Sprintf("CRD default %s %s", p.key, p.value),
 		})
 	}
 	return notes
@@ -197,7 +197,7 @@ func (r *reader) finish(b *draft, n *strictyaml.Node, stream string, notes []aud
 		return
 	}
 	for _, u := range unknown {
-		r.errs.AddKey(u.pair, "spec", "unknown key %q%s: Kubernetes drops it without a word%s", u.pair.Key, quoteNear(u.near), inForce(d, u.field))
+		r.errs.AddKey(u.pair, "spec", "unknown key %q%s Kubernetes drops it without a word%s", u.pair.Key, quoteNear(u.near), inForce(d, u.field))
 	}
 	d.Writer, d.Origin, d.Notes, d.Position = audit.Merge, audit.FromNACK, notes, r.position(n)
 	for _, field := range always {
@@ -215,7 +215,7 @@ func (r *reader) finish(b *draft, n *strictyaml.Node, stream string, notes []aud
 
 func quoteNear(near string) string {
 	if near == "" {
-		return ""
+		return ":"
 	}
 	return fmt.Sprintf("; did you mean %q?", near)
 }
@@ -238,6 +238,9 @@ func inForce(d *audit.Declaration, field string) string {
 		if i, ok := broker.ConsumerFieldIndex(field); ok && res.Asked != nil {
 			v = broker.ConsumerFields()[i].Get(res.Asked)
 		}
+	}
+	if field == "backoff" && v == nil {
+		return fmt.Sprintf(" (in force: no backoff, every retry waits ack_wait %s)", audit.Show(d.Request.Config.AckWait))
 	}
 	if v == nil {
 		return fmt.Sprintf(" (in force: no %s)", field)

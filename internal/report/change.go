@@ -48,10 +48,10 @@ func target(o broker.Outcome, f *audit.Field) (value any, known bool) {
 
 // wanted is the value that a refused request asked for.
 func wanted(f *audit.Field) (value any, known bool) {
-	if f.After == nil || reflect.DeepEqual(decode(f.After), decode(f.Have)) {
-		return f.Declared, f.Declared != nil
+	if f.Asked != nil {
+		return f.Asked, true
 	}
-	return f.After, true
+	return f.Declared, f.Declared != nil
 }
 
 // changePrefix marks changes that will not happen.

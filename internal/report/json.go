@@ -17,6 +17,9 @@ func writeJSON(r *audit.Report) (string, error) {
 	if full.Unknown == nil {
 		full.Unknown = []audit.Unknown{}
 	}
+	if full.Tool == nil {
+		full.Tool = []audit.Finding{}
+	}
 	if full.Summary.Findings == nil {
 		full.Summary.Findings = map[audit.Severity]int{}
 	}

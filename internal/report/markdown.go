@@ -38,7 +38,18 @@ func writeMarkdown(r *audit.Report, o Options) (string, error) {
 		}
 	}
 	c.folded(fold(quiet, c.several))
+	c.tool(r.Tool)
 	return c.String(), nil
+}
+
+// tool tells what is to be said about the audit itself.
+func (c *comment) tool(fs []audit.Finding) {
+	if len(fs) > 0 {
+		c.WriteString("\nAbout this audit:\n\n")
+	}
+	for i := range fs {
+		c.finding(&fs[i], nil)
+	}
 }
 
 // head tells the verdict, what could not be checked, and of what.

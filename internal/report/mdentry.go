@@ -24,7 +24,7 @@ func (c *comment) entry(e *audit.Entry) error {
 		c.WriteByte('\n')
 	}
 	for i := range e.Findings {
-		c.finding(&e.Findings[i])
+		c.finding(&e.Findings[i], e.Position)
 	}
 	for _, field := range reasons(e, c.all) {
 		fmt.Fprintf(c, "- because %s: %s\n", code(field), plain(e.Because[field]))
@@ -68,7 +68,7 @@ func valueCode(v string) string {
 }
 
 // finding writes one item of a list. Its further lines belong to the item.
-func (c *comment) finding(f *audit.Finding) {
+func (c *comment) finding(f *audit.Finding, told *audit.Position) {
 	lines := []string{fmt.Sprintf("- **%s** %s %s", inline(string(f.Severity)), inline(f.Code), plain(sentence(f)))}
 	if v := expectation(f); v != "" {
 		lines = append(lines, inline(v))
@@ -79,7 +79,7 @@ func (c *comment) finding(f *audit.Finding) {
 	case f.Fix != "":
 		lines = append(lines, "fix: "+plain(f.Fix))
 	}
-	if at := place(f.Position); at != "" {
+	if at := place(f.Position); at != "" && (told == nil || *told != f.Position) {
 		lines = append(lines, code(at))
 	}
 	c.WriteString(strings.Join(lines, "<br>\n  ") + "\n")

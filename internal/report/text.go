@@ -29,7 +29,18 @@ func writeText(r *audit.Report, o Options, s style) (string, error) {
 		}
 	}
 	p.folded(fold(quiet, p.several))
+	p.tool(r.Tool)
 	return p.String(), nil
+}
+
+// tool tells what is to be said about the audit itself.
+func (p *page) tool(fs []audit.Finding) {
+	if len(fs) > 0 {
+		p.WriteString("\nabout this audit\n")
+	}
+	for i := range fs {
+		p.finding(&fs[i], nil)
+	}
 }
 
 // head tells the verdict, what could not be checked, and of what.

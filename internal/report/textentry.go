@@ -25,7 +25,7 @@ func (p *page) entry(e *audit.Entry) error {
 		p.prose(indent+"because "+p.text(field)+": ", 4, e.Because[field])
 	}
 	for i := range e.Findings {
-		p.finding(&e.Findings[i])
+		p.finding(&e.Findings[i], e.Position)
 	}
 	return nil
 }
@@ -93,8 +93,8 @@ func (p *page) envelope(c *audit.EnvelopeChange) {
 }
 
 // finding writes severity, code, field and message, then the fix and the place
-// on lines of their own.
-func (p *page) finding(f *audit.Finding) {
+// on lines of their own. A place that the heading has told is not told again.
+func (p *page) finding(f *audit.Finding, told *audit.Position) {
 	const hang = 6
 	prefix := fmt.Sprintf("%s %s ", p.paint(severityPaint(f.Severity), p.text(string(f.Severity))), p.text(f.Code))
 	if f.Excused != "" {
@@ -110,7 +110,7 @@ func (p *page) finding(f *audit.Finding) {
 	} else if f.Fix != "" {
 		p.prose(more+p.paint(green, "fix:")+" ", hang+5, f.Fix)
 	}
-	if at := place(f.Position); at != "" {
+	if at := place(f.Position); at != "" && (told == nil || *told != f.Position) {
 		p.WriteString(more + p.paint(dim, "at "+p.text(at)) + "\n")
 	}
 }
