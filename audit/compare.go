@@ -25,7 +25,7 @@ type Options struct {
 }
 
 // Compare says what would become of every declared consumer and stream, and
-// what the rules have to say. It asks nobody: the same input gives the same
+// what the rules have to say. Without any declaration it judges what is live. It asks nobody: the same input gives the same
 // report. The error tells declarations that are for none of the cells, or for
 // the same thing twice.
 func Compare(f *Fleet, declarations []*Declaration, o Options) (*Report, error) {
@@ -35,7 +35,7 @@ func Compare(f *Fleet, declarations []*Declaration, o Options) (*Report, error) 
 	r := &Report{Schema: ReportSchema, Consumers: []Entry{}, Streams: []Entry{}, Unknown: []Unknown{}, Tool: []Finding{}}
 	judge := newJudge(o)
 	for _, cell := range f.Cells {
-		c := &comparer{cell: cell, rules: Rules(), judge: judge, since: o.Since, taken: f.TakenAt}
+		c := &comparer{cell: cell, rules: Rules(), judge: judge, since: o.Since, taken: f.TakenAt, liveOnly: len(declarations) == 0}
 		for _, d := range declarations {
 			if d.Target.matches(cell) {
 				c.add(d)
@@ -62,6 +62,9 @@ type comparer struct {
 	taken   time.Time
 	streams []*Declaration
 	durable []*Declaration
+	// liveOnly: there are no declarations at all, so what is live is judged by
+	// itself, and nothing is "not declared".
+	liveOnly bool
 
 	after     map[string]*broker.StreamConfig // of the declared streams
 	mentioned map[string]bool                 // streams that a declaration names
@@ -141,6 +144,11 @@ func (c *comparer) run(r *Report) {
 func (c *comparer) index() {
 	c.after = map[string]*broker.StreamConfig{}
 	c.mentioned, c.declared = map[string]bool{}, map[string]map[string]bool{}
+	if c.liveOnly {
+		for _, s := range c.cell.Streams {
+			c.mentioned[s.Name] = true
+		}
+	}
 	for _, d := range c.streams {
 		c.mentioned[d.Stream] = true
 	}

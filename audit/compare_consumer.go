@@ -14,6 +14,7 @@ type ConsumerPass struct {
 	StreamConfig *broker.StreamConfig // as the request would find it; nil: none
 	Live         *ConsumerView        // nil: the broker has no such consumer
 	Declaration  *Declaration         // nil: nothing is declared
+	LiveOnly     bool                 // there are no declarations at all
 	Sent         *broker.ConsumerConfig
 	Result       broker.Result[broker.ConsumerConfig]
 	Before       *timingcontract.Envelope // nil: nothing live

@@ -13,7 +13,7 @@ func (c *comparer) undeclared(out []Entry, s *StreamView) []Entry {
 			continue
 		}
 		e := c.liveEntry(s, live.Name)
-		p := &ConsumerPass{Cell: c.cell, Stream: s, StreamConfig: s.Config, Live: live, Entry: &e, judge: c.judge, Taken: c.taken, History: c.consumerHistory(s.Name, live.Name)}
+		p := &ConsumerPass{Cell: c.cell, Stream: s, StreamConfig: s.Config, Live: live, LiveOnly: c.liveOnly, Entry: &e, judge: c.judge, Taken: c.taken, History: c.consumerHistory(s.Name, live.Name)}
 		if live.Bad != nil {
 			e.Outcome, e.Reason = broker.Unknown, live.Bad.Error()
 		} else {

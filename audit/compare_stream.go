@@ -96,6 +96,7 @@ func (c *comparer) describeStream(p *StreamPass) {
 	if fields := c.streamFields(p); fields != nil {
 		e.Fields = fields
 	}
+	tellSources(p)
 	markLosses(p)
 }
 
@@ -123,6 +124,43 @@ func (c *comparer) streamFields(p *StreamPass) []Field {
 		f.bare = canonical(bare.Asked)
 	}
 	return f.classify()
+}
+
+// tellSources says which sources come and go, because the lists as a whole are
+// hard to read.
+func tellSources(p *StreamPass) {
+	if p.Live == nil || p.Result.Stored == nil {
+		return
+	}
+	for i := range p.Entry.Fields {
+		if f := &p.Entry.Fields[i]; f.Name == "sources" && f.Note == "" {
+			was, next := sourceNames(p.Live.Config), sourceNames(p.Result.Stored)
+			f.Note = strings.TrimSpace(signed("+", next, was) + " " + signed("-", was, next))
+		}
+	}
+}
+
+func sourceNames(c *broker.StreamConfig) []string {
+	var names []string
+	for _, s := range c.Sources {
+		name := s.Name
+		if s.FilterSubject != "" {
+			name += " (filter " + s.FilterSubject + ")"
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// signed lists the names that the others lack, with a sign before each.
+func signed(sign string, names, others []string) string {
+	var out []string
+	for _, n := range names {
+		if !slices.Contains(others, n) {
+			out = append(out, sign+" "+n)
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // markLosses marks the fields by whose change a stream loses redundancy or

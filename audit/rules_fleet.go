@@ -14,7 +14,7 @@ var undeclaredDurable = &Rule{
 interest stream keeps messages for ever; on a work queue it takes work. Declare it, or delete it
 once it is known to be nobody's.`,
 	Consumer: func(p *ConsumerPass) {
-		if p.Declaration != nil || p.Live == nil || p.Live.Config.Durable == "" {
+		if p.Declaration != nil || p.LiveOnly || p.Live == nil || p.Live.Config.Durable == "" {
 			return
 		}
 		s := p.Live.State

@@ -30,10 +30,25 @@ func (p *ConsumerPass) timing() {
 	if p.Before == nil && p.After == nil {
 		return
 	}
-	if live != nil && stored != nil && sameTiming(live, stored) && p.Result.Outcome != broker.Untouched {
+	same := live != nil && stored != nil && sameTiming(live, stored)
+	if same && p.Result.Outcome != broker.Untouched {
 		return
 	}
+	if !same {
+		p.Before = envelope(live, withoutReserve(p.Handler()))
+	}
 	p.Entry.Envelope = &EnvelopeChange{Before: view(p.Before), After: view(p.After)}
+}
+
+// withoutReserve is the handler as it is before the change: a reserve comes with
+// the deploy that raises max_deliver for it.
+func withoutReserve(h *timingcontract.Handler) *timingcontract.Handler {
+	if h == nil || h.Reserve == 0 {
+		return h
+	}
+	n := *h
+	n.Reserve = 0
+	return &n
 }
 
 func sameTiming(a, b *broker.ConsumerConfig) bool {

@@ -89,15 +89,14 @@ func (r *reader) nackConsumer(n *strictyaml.Node) {
 	b := r.draft(false)
 	notes := r.nackFields(o, b, nackConsumer, nackConsumerPresets)
 	notes = append(notes, r.pinned(b)...)
-	unknown := r.nackUnknown(o, b, nackConsumer)
-	switch {
-	case b.members["durable_name"] == nil:
+	unknown := r.nackUnknown(o, nackConsumer)
+	if b.members["durable_name"] == nil {
 		r.errs.Add(spec, "spec.durableName", "is missing: the controller does not take metadata.name")
-	case stream == "":
-		r.errs.Add(spec, "spec.streamName", "is missing")
-	default:
-		r.finish(b, n, stream, notes, nackAlways, unknown)
 	}
+	if stream == "" {
+		r.errs.Add(spec, "spec.streamName", "is missing")
+	}
+	r.finish(b, n, stream, notes, nackAlways, unknown)
 }
 
 // nackFields takes the spec apart and fills in what the API server would.
@@ -158,7 +157,7 @@ func (r *reader) pinned(b *draft) []audit.Note {
 
 // nackUnknown reports keys that the resource definition does not have, and
 // returns what they were meant to be.
-func (r *reader) nackUnknown(o *strictyaml.Object, b *draft, keys []nackKey) []unknownKey {
+func (r *reader) nackUnknown(o *strictyaml.Object, keys []nackKey) []unknownKey {
 	known := append([]string{}, nackOther...)
 	for _, k := range keys {
 		known = append(known, k.key)
@@ -177,7 +176,6 @@ func (r *reader) nackUnknown(o *strictyaml.Object, b *draft, keys []nackKey) []u
 		}
 		all = append(all, unknownKey{p, near, field})
 	}
-	_ = b
 	return all
 }
 
@@ -192,12 +190,11 @@ type unknownKey struct {
 // with what is in force without them.
 func (r *reader) finish(b *draft, n *strictyaml.Node, stream string, notes []audit.Note, always []string, unknown []unknownKey) {
 	d, err := b.declaration(stream)
-	if err != nil {
-		r.errs.Add(n.Get("spec"), "spec", "%v", err)
-		return
-	}
 	for _, u := range unknown {
 		r.errs.AddKey(u.pair, "spec", "unknown key %q%s Kubernetes drops it without a word%s", u.pair.Key, quoteNear(u.near), inForce(d, u.field))
+	}
+	if err != nil { // it has no name, which is told already
+		return
 	}
 	d.Writer, d.Origin, d.Notes, d.Position = audit.Merge, audit.FromNACK, notes, r.position(n)
 	for _, field := range always {
@@ -222,7 +219,7 @@ func quoteNear(near string) string {
 
 // inForce says what a new stream or consumer gets without the key.
 func inForce(d *audit.Declaration, field string) string {
-	if field == "" {
+	if field == "" || d == nil {
 		return ""
 	}
 	b := broker.Broker{Version: broker.Newest, Clustered: true}

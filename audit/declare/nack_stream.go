@@ -58,10 +58,9 @@ func (r *reader) nackStream(n *strictyaml.Node) {
 			b.set(k.field, translate(v), o.Path(k.key))
 		}
 	}
-	unknown := r.nackUnknown(o, b, nackStreamKeys)
+	unknown := r.nackUnknown(o, nackStreamKeys)
 	if b.members["name"] == nil {
 		r.errs.Add(spec, "spec.name", "is missing: the controller does not take metadata.name")
-		return
 	}
 	r.finish(b, n, "", notes, nackStreamAlways, unknown)
 }
