@@ -18,18 +18,19 @@ const module = "github.com/natsmig/natsmig"
 // before its package does.
 var mayImport = map[string][]string{
 	"timingcontract":      {},
-	"audit":               {"audit/broker", "timingcontract"},
+	"audit":               {"audit/broker", "timingcontract", "internal/spell"},
 	"audit/broker":        {},
 	"audit/declare":       {"audit", "audit/broker", "timingcontract", "internal/strictyaml"},
 	"natstest":            {"internal/embedded"},
 	"internal/embedded":   {},
-	"internal/fleet":      {"audit", "audit/broker", "internal/embedded"},
+	"internal/fleet":      {},
 	"internal/natsconn":   {},
 	"internal/report":     {"audit", "audit/broker"},
-	"internal/strictyaml": {},
+	"internal/spell":      {},
+	"internal/strictyaml": {"internal/spell"},
 	"cmd/natsmig": {
 		"audit", "audit/broker", "audit/declare", "timingcontract",
-		"internal/embedded", "internal/fleet", "internal/natsconn", "internal/report", "internal/strictyaml",
+		"internal/embedded", "internal/fleet", "internal/natsconn", "internal/report", "internal/spell",
 	},
 }
 

@@ -58,7 +58,7 @@ the ladder goes away with the next deploy. Declare backoff, or remove it on purp
 			if p.Handler() != nil {
 				f.Severity = Error
 			}
-			f.Message = fmt.Sprintf("an orphaned ladder %s stays in force, though the declaration has none: %s", ladder, tellEnvelope(p.After))
+			f.Message = fmt.Sprintf("an orphaned ladder %s stays in force, though the declaration has none: %s%s", ladder, tellEnvelope(p.After), p.believed())
 			f.Fix = "declare the ladder you want and apply it with a writer that updates (CreateOrUpdateConsumer), or clear it once with `nats consumer edit`"
 		} else {
 			f.Message = fmt.Sprintf("the live ladder %s is nobody's: until it is applied over, %s", ladder, tellEnvelope(p.Before))
@@ -66,6 +66,17 @@ the ladder goes away with the next deploy. Declare backoff, or remove it on purp
 		}
 		p.Report(f)
 	},
+}
+
+// believed says when the declaration by itself would give up, which is what its
+// author believes.
+func (p *ConsumerPass) believed() string {
+	res := p.Cell.Broker.Consumer(p.brokerStream(), nil, &broker.ConsumerRequest{Config: p.Declaration.Request.Config})
+	e := envelope(res.Asked, p.Handler())
+	if e == nil || e.Unbounded || e.Stalled || e.LastAttempt.At == p.After.LastAttempt.At {
+		return ""
+	}
+	return fmt.Sprintf(", not at %s as the declaration by itself would have it", Duration(e.LastAttempt.At))
 }
 
 var clamped = &Rule{

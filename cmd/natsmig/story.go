@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -9,12 +10,13 @@ import (
 
 	"github.com/natsmig/natsmig/audit"
 	"github.com/natsmig/natsmig/audit/broker"
+	"github.com/natsmig/natsmig/internal/report"
 )
 
 // tellStory tells a report as a story: what is live, what the code says, what
 // will happen, and what to do.
 func tellStory(w io.Writer, r *audit.Report, snap *audit.Snapshot, dir string) error {
-	t := &teller{w: w}
+	t := &teller{w: w, width: cmp.Or(width(w), storyWidth)}
 	t.live(snap, r)
 	t.code(r, filepath.Join(dir, declarationsFile))
 	t.happens(r)
@@ -22,10 +24,19 @@ func tellStory(w io.Writer, r *audit.Report, snap *audit.Snapshot, dir string) e
 	return t.err
 }
 
+// storyWidth is how wide a story is told where no terminal says.
+const storyWidth = 100
+
 // teller writes, and remembers the first error.
 type teller struct {
-	w   io.Writer
-	err error
+	w     io.Writer
+	width int
+	err   error
+}
+
+// hang says text behind a label, wrapped, further lines under its beginning.
+func (t *teller) hang(label, text string) {
+	t.say("%s%s", label, report.Wrap(text, t.width, len(label)))
 }
 
 func (t *teller) say(format string, args ...any) {
@@ -39,15 +50,22 @@ func (t *teller) live(snap *audit.Snapshot, r *audit.Report) {
 	t.say("WHAT IS LIVE  (nats-server %s, as a legacy client left it)", c.BrokerVersion)
 	for i := range c.Streams {
 		s := &c.Streams[i]
-		t.say("  %-23s %d durables", s.Name(), len(s.Consumers))
+		t.say("  %-22s %s", s.Name(), durables(len(s.Consumers)))
 	}
 	for _, e := range r.Consumers {
 		for _, f := range e.Findings {
 			if f.Code == "NM403" {
-				t.say("  %s: %s", e.Name(), f.Message)
+				t.hang("  "+e.Name()+": ", f.Message)
 			}
 		}
 	}
+}
+
+func durables(n int) string {
+	if n == 1 {
+		return "1 durable"
+	}
+	return fmt.Sprintf("%d durables", n)
 }
 
 func (t *teller) code(r *audit.Report, path string) {
@@ -56,7 +74,7 @@ func (t *teller) code(r *audit.Report, path string) {
 		byWriter[e.Writer]++
 	}
 	t.say("\nWHAT THE CODE SAYS  (%s)", path)
-	t.say("  %d durables applied with create-or-update, %d bound by the legacy client", byWriter[audit.Replace], byWriter[audit.Bind])
+	t.say("  %s applied with create-or-update, %s bound by the legacy client", durables(byWriter[audit.Replace]), durables(byWriter[audit.Bind]))
 }
 
 // happens tells the findings, the gravest first, one that says the same of
@@ -70,9 +88,10 @@ func (t *teller) happens(r *audit.Report) {
 		}
 	}
 	for _, c := range chapters(r) {
-		t.say("\n  %s %s  %s", strings.ToUpper(string(c.severity)), c.code, c.message)
-		t.say("    in  %s", strings.Join(c.names, ", "))
-		t.say("    fix %s", c.fix)
+		t.say("")
+		t.hang("  "+strings.ToUpper(string(c.severity))+" "+c.code+"  ", c.message)
+		t.hang("    in   ", strings.Join(c.names, ", "))
+		t.hang("    fix  ", c.fix)
 	}
 }
 
@@ -128,7 +147,11 @@ func join(all []*chapter, e *audit.Entry, f *audit.Finding) []*chapter {
 
 func (t *teller) todo(dir string) {
 	t.say("\nWHAT TO DO  (the files are in %s)", dir)
-	t.say("  natsmig audit --snapshot %s -f %s          the whole report", filepath.Join(dir, snapshotFile), filepath.Join(dir, declarationsFile))
-	t.say("  natsmig adopt --snapshot %s                              start from what is live", filepath.Join(dir, snapshotFile))
-	t.say("  natsmig rules NM202                                                            what a rule means")
+	for _, next := range []struct{ why, command string }{
+		{"see the whole report", fmt.Sprintf("natsmig audit --snapshot %s -f %s", filepath.Join(dir, snapshotFile), filepath.Join(dir, declarationsFile))},
+		{"start from what is live", fmt.Sprintf("natsmig adopt --snapshot %s", filepath.Join(dir, snapshotFile))},
+		{"read what a rule means", "natsmig rules NM202"},
+	} {
+		t.say("  %-24s %s", next.why, next.command)
+	}
 }

@@ -19,6 +19,16 @@ func breakWords(v string, width, used int) []string {
 	return lines
 }
 
+// Wrap breaks text at single spaces into lines that are at most width columns
+// wide with the hang of spaces that all but the first begin with. Width 0 is
+// unlimited.
+func Wrap(text string, width, hang int) string {
+	if width > 0 {
+		width = max(width-hang, minColumn)
+	}
+	return strings.Join(breakWords(text, width, 0), "\n"+strings.Repeat(" ", hang))
+}
+
 // wrapped writes prefix and text, and breaks the text at the width. Further
 // lines hang by so many columns.
 func (p *page) wrapped(prefix string, hang int, text string) {
