@@ -47,8 +47,12 @@ func TestRestartKeepsStoreAndClient(t *testing.T) {
 	_, err = s.JS.Publish(t.Context(), "S", nil)
 	must(t, err)
 	for _, restart := range []func(){s.Restart, func() { s.Kill(); s.Restart() }, func() { s.Stop(); s.Restart() }} {
+		before := s.NC.ConnectedServerId()
 		restart()
-		stream, err := s.JS.Stream(t.Context(), "S") // at once: the client has reconnected
+		if now := s.NC.ConnectedServerId(); now == "" || now == before {
+			t.Errorf("the client is %s, to server %q, before to %q", s.NC.Status(), now, before)
+		}
+		stream, err := s.JS.Stream(t.Context(), "S")
 		must(t, err)
 		if got := stream.CachedInfo().State.Msgs; got != 1 {
 			t.Errorf("messages after restart: %d, want 1", got)
