@@ -2,6 +2,7 @@ package natstest_test
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -115,15 +116,14 @@ func TestStoreIsRemovedLast(t *testing.T) {
 	var events eventLog
 	var s *natstest.Server
 	failures := fake.run(func() {
-		closed := nats.ClosedHandler(func(*nats.Conn) { events.add("client closed") })
-		s = natstest.Start(fake, natstest.WithNATSOptions(closed), natstest.WithLogger(slog.New(&events)))
-		events.watch(s.StoreDir())
+		s = natstest.Start(fake, natstest.WithLogger(slog.New(&events)))
+		events.watch(func() string { return fmt.Sprintf("store %t, client %s", exists(s.StoreDir()), s.NC.Status()) })
 	})
 	fake.finish()
 	if len(failures) > 0 || exists(s.StoreDir()) {
 		t.Errorf("failures %q, store exists %t", failures, exists(s.StoreDir()))
 	}
-	events.wantInOrder(t, "client closed", "Initiating Shutdown... (store exists)", "Server Exiting.. (store exists)")
+	events.wantInOrder(t, "Initiating Shutdown... (store true, client CLOSED)", "Server Exiting.. (store true, client CLOSED)")
 }
 
 func TestNilOptionIsSkipped(t *testing.T) {
