@@ -47,8 +47,13 @@ func TestAsyncErrorsAreCollectedAndHandlerIsChained(t *testing.T) {
 	if !strings.Contains(got.Error(), "$JS.ACK.S.D.") {
 		t.Errorf("collected: %v", got)
 	}
-	if err := <-passedOn; !errors.Is(err, got.Err) {
-		t.Errorf("the caller's handler got %v, collected is %v", err, got.Err)
+	select {
+	case err := <-passedOn:
+		if !errors.Is(err, got.Err) {
+			t.Errorf("the caller's handler got %v, collected is %v", err, got.Err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the caller's handler was not called")
 	}
 	if n := len(noAck.AsyncErrors()); n != 1 {
 		t.Errorf("%d asynchronous errors, want 1: %v", n, noAck.AsyncErrors())

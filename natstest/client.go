@@ -61,6 +61,19 @@ func (c *Client) options(urls string, given []nats.Option) (nats.Options, error)
 	return opts, nil
 }
 
+// waitOtherServer waits until the client is connected to another run of the
+// server than before. It is not enough to be connected: a client may still
+// have to notice that its server went away.
+func (c *Client) waitOtherServer(before string) {
+	c.tb.Helper()
+	Eventually(c.tb, reconnectTimeout, func() error {
+		if id := c.NC.ConnectedServerId(); id == "" || id == before {
+			return fmt.Errorf("client is %s, and its last server was %q", c.NC.Status(), before)
+		}
+		return nil
+	})
+}
+
 // WaitConnected waits until the client is connected, as after a restart.
 func (c *Client) WaitConnected(timeout time.Duration) {
 	c.tb.Helper()

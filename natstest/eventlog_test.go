@@ -8,24 +8,18 @@ import (
 	"testing"
 )
 
-// eventLog is a log handler that notes with each line whether a directory is
-// still there.
+// eventLog is a log handler that notes with each line what was so at that
+// moment. A handler of the connection could not do that: it is called late.
 type eventLog struct {
 	mu     sync.Mutex
-	dir    string
+	note   func() string
 	events []string
 }
 
-func (l *eventLog) watch(dir string) {
+func (l *eventLog) watch(note func() string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.dir = dir
-}
-
-func (l *eventLog) add(event string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.events = append(l.events, event)
+	l.note = note
 }
 
 func (l *eventLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
@@ -36,8 +30,8 @@ func (l *eventLog) Handle(_ context.Context, r slog.Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	event := r.Message
-	if l.dir != "" && exists(l.dir) {
-		event += " (store exists)"
+	if l.note != nil {
+		event += " (" + l.note() + ")"
 	}
 	l.events = append(l.events, event)
 	return nil

@@ -66,11 +66,14 @@ func closeLater(tb testing.TB, c interface{ Close() error }) {
 }
 
 // Restart restarts the broker on the same store and port, as [Broker.Restart]
-// does, and waits until the client has reconnected.
+// does, and waits until the client has reconnected, if it may reconnect.
 func (s *Server) Restart() {
 	s.Broker.tb.Helper()
+	before := s.NC.ConnectedServerId()
 	s.Broker.Restart()
-	s.WaitConnected(reconnectTimeout)
+	if s.NC.Opts.AllowReconnect {
+		s.waitOtherServer(before)
+	}
 }
 
 const (

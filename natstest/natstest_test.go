@@ -2,6 +2,7 @@ package natstest_test
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -47,8 +48,12 @@ func TestRestartKeepsStoreAndClient(t *testing.T) {
 	_, err = s.JS.Publish(t.Context(), "S", nil)
 	must(t, err)
 	for _, restart := range []func(){s.Restart, func() { s.Kill(); s.Restart() }, func() { s.Stop(); s.Restart() }} {
+		before := s.NC.ConnectedServerId()
 		restart()
-		stream, err := s.JS.Stream(t.Context(), "S") // at once: the client has reconnected
+		if now := s.NC.ConnectedServerId(); now == "" || now == before {
+			t.Errorf("the client is %s, to server %q, before to %q", s.NC.Status(), now, before)
+		}
+		stream, err := s.JS.Stream(t.Context(), "S")
 		must(t, err)
 		if got := stream.CachedInfo().State.Msgs; got != 1 {
 			t.Errorf("messages after restart: %d, want 1", got)
@@ -111,15 +116,14 @@ func TestStoreIsRemovedLast(t *testing.T) {
 	var events eventLog
 	var s *natstest.Server
 	failures := fake.run(func() {
-		closed := nats.ClosedHandler(func(*nats.Conn) { events.add("client closed") })
-		s = natstest.Start(fake, natstest.WithNATSOptions(closed), natstest.WithLogger(slog.New(&events)))
-		events.watch(s.StoreDir())
+		s = natstest.Start(fake, natstest.WithLogger(slog.New(&events)))
+		events.watch(func() string { return fmt.Sprintf("store %t, client %s", exists(s.StoreDir()), s.NC.Status()) })
 	})
 	fake.finish()
 	if len(failures) > 0 || exists(s.StoreDir()) {
 		t.Errorf("failures %q, store exists %t", failures, exists(s.StoreDir()))
 	}
-	events.wantInOrder(t, "client closed", "Initiating Shutdown... (store exists)", "Server Exiting.. (store exists)")
+	events.wantInOrder(t, "Initiating Shutdown... (store true, client CLOSED)", "Server Exiting.. (store true, client CLOSED)")
 }
 
 func TestNilOptionIsSkipped(t *testing.T) {
