@@ -19,10 +19,13 @@ const maxChange = 160
 
 // changes lists the fields of e that move. Where the broker refuses the
 // request, they are those that it would have moved.
-func changes(e *audit.Entry, gap string) []change {
+func changes(e *audit.Entry, all bool, gap string) []change {
 	var cs []change
 	for i := range e.Fields {
 		f := &e.Fields[i]
+		if filled(f) && !all {
+			continue
+		}
 		after, known := target(e.Outcome, f)
 		if !known || reflect.DeepEqual(decode(f.Have), decode(after)) {
 			continue

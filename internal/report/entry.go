@@ -37,7 +37,22 @@ func telling(e *audit.Entry, all bool) []audit.Field {
 	if all {
 		return e.Fields
 	}
-	return slices.DeleteFunc(slices.Clone(e.Fields), func(f audit.Field) bool { return f.Class == audit.Same })
+	return slices.DeleteFunc(slices.Clone(e.Fields), func(f audit.Field) bool { return f.Class == audit.Same || filled(&f) })
+}
+
+// filled tells whether the server gives f its default in something new. There
+// are many of those, and none of them moves.
+func filled(f *audit.Field) bool { return f.Class == audit.ServerDefault && f.Have == nil }
+
+// defaults lists what the server fills in, unless all are shown anyway.
+func defaults(e *audit.Entry, all bool) string {
+	var parts []string
+	for i := range e.Fields {
+		if f := &e.Fields[i]; filled(f) && !all {
+			parts = append(parts, f.Name+" "+Value(fieldKind(f), f.After))
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // absent and uncertain stand for values that are not there and not known. A text

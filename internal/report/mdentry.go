@@ -20,6 +20,9 @@ func (c *comment) entry(e *audit.Entry) error {
 	if err := c.table(c.fields(e)); err != nil {
 		return err
 	}
+	if d := defaults(e, c.all); d != "" {
+		fmt.Fprintf(c, "\nThe server fills in %s.\n", plain(d))
+	}
 	if len(e.Findings) > 0 || len(reasons(e, c.all)) > 0 {
 		c.WriteByte('\n')
 	}
@@ -35,7 +38,7 @@ func (c *comment) entry(e *audit.Entry) error {
 // moves is what changes, as lines that can be searched for and copied.
 func (c *comment) moves(e *audit.Entry) {
 	var lines []string
-	for _, ch := range changes(e, "…") {
+	for _, ch := range changes(e, c.all, "…") {
 		lines = append(lines, clean(changePrefix(e)+ch.String(), false))
 	}
 	for _, line := range envelopeLines(e.Envelope) {

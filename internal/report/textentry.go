@@ -14,11 +14,14 @@ func (p *page) entry(e *audit.Entry) error {
 	p.WriteByte('\n')
 	p.heading(e)
 	p.answer(e)
-	for _, c := range changes(e, p.gap()) {
+	for _, c := range changes(e, p.all, p.gap()) {
 		p.WriteString(indent + changePrefix(e) + p.text(c.String()) + "\n") // never wrapped: it is searched for
 	}
 	if err := p.fields(e); err != nil {
 		return err
+	}
+	if d := defaults(e, p.all); d != "" {
+		p.wrapped(indent+"the server fills in ", 4, p.text(d))
 	}
 	p.envelope(e.Envelope)
 	for _, field := range reasons(e, p.all) {
