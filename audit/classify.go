@@ -16,6 +16,7 @@ type fate[C any] struct {
 	after    *C // what the broker would hold
 	asked    *C // the request with defaults, which a refusal throws away
 	bare     *C // what the declaration alone would come to
+	base     *C // the last state that declaration and broker had in common
 
 	outcome broker.Outcome
 	refused []string
@@ -52,10 +53,29 @@ func (f *fate[C]) field(i int, class Class, note string) Field {
 	if f.outcome == broker.Reject && f.asked != nil {
 		out.Asked = d.Get(f.asked)
 	}
+	out.Moved = f.moved(i, class)
+	if out.Moved == MovedBroker && note == "" {
+		out.Note = "changed on the broker since the last common state: applying puts it back"
+	}
 	if n := f.note(d.Name); n != nil && n.Value != nil && note == "" {
 		out.Note = n.Message
 	}
 	return out
+}
+
+// moved compares three ways: what is live and what would be, each with the last
+// state that they had in common.
+func (f *fate[C]) moved(i int, class Class) Moved {
+	if f.base == nil || f.live == nil || f.after == nil || f.fields[i].Same(f.live, f.after) || class == Rejected {
+		return ""
+	}
+	switch {
+	case f.fields[i].Same(f.base, f.live):
+		return MovedDeclaration
+	case f.fields[i].Same(f.base, f.after):
+		return MovedBroker
+	}
+	return MovedBoth
 }
 
 func (f *fate[C]) class(i int) (Class, string) {

@@ -149,6 +149,9 @@ func (c *comparer) consumerFields(p *ConsumerPass) []Field {
 	if p.Live != nil {
 		f.live = canonical(p.Live.Config)
 	}
+	if f.base = canonical(d.LastApplied); f.base == nil && len(p.History) > 0 {
+		f.base = p.History[len(p.History)-1]
+	}
 	if (d.Writer == Merge || d.Writer == Bind) && p.Live != nil {
 		bare := c.cell.Broker.Consumer(p.brokerStream(), nil, &broker.ConsumerRequest{Config: d.Request.Config})
 		f.bare = canonical(bare.Asked)

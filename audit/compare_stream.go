@@ -119,6 +119,9 @@ func (c *comparer) streamFields(p *StreamPass) []Field {
 	if p.Live != nil {
 		f.live = canonical(p.Live.Config)
 	}
+	if f.base = canonical(d.LastAppliedStream); f.base == nil && len(p.History) > 0 {
+		f.base = p.History[len(p.History)-1]
+	}
 	if d.Writer == Merge && p.Live != nil {
 		bare := c.cell.Broker.Stream(nil, nil, nil, &broker.StreamRequest{Config: d.StreamRequest.Config})
 		f.bare = canonical(bare.Asked)

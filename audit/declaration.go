@@ -28,6 +28,11 @@ type Declaration struct {
 	// out, so that they go to their default.
 	Always broker.FieldSet
 
+	// LastApplied is the config that the writer applied last, where the
+	// declaration carries it. Nil: not known.
+	LastApplied       *broker.ConsumerConfig
+	LastAppliedStream *broker.StreamConfig
+
 	Handler *timingcontract.Handler // nil: not stated
 	Because map[string]string       // the team's reasons, by field
 

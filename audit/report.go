@@ -70,8 +70,10 @@ type Field struct {
 	Declared any    `json:"declared"` // nil when the declaration leaves the field out
 	After    any    `json:"after"`    // nil when absent afterwards, or unknown
 	// Asked is what the request would have stored, for a field of a refused one.
-	Asked any         `json:"asked,omitempty"`
-	Class Class       `json:"class"`
+	Asked any   `json:"asked,omitempty"`
+	Class Class `json:"class"`
+	// Moved says who left the last common state, where one is at hand.
+	Moved Moved       `json:"moved,omitempty"`
 	Note  string      `json:"note,omitempty"`
 	Kind  broker.Kind `json:"-"` // how to show the values
 }
@@ -90,6 +92,17 @@ const (
 	Rejected      Class = "reject"         // the request is refused for it
 	Ignored       Class = "ignored"        // declared, and not acted on
 	Destructive   Class = "destructive"    // stored, and something is lost by it
+)
+
+// Moved says who moved a field since the last common state: what the writer
+// applied last, or an earlier snapshot.
+type Moved string
+
+// Who moved a field. The empty Moved means that no common state is at hand.
+const (
+	MovedDeclaration Moved = "declaration" // somebody changed the declaration
+	MovedBroker      Moved = "broker"      // somebody changed what is live
+	MovedBoth        Moved = "both"
 )
 
 // EnvelopeChange is the timing of a failing message before and after.

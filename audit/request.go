@@ -17,7 +17,9 @@ func (d *Declaration) consumerRequest(live *broker.ConsumerConfig) (*broker.Cons
 		if live != nil {
 			return nil, false
 		}
-		d.legacyDefaults(&req.Config)
+		if d.Origin != FromNACK { // there it is preventUpdate, and no client is involved
+			d.legacyDefaults(&req.Config)
+		}
 	case Create:
 		req.Action = broker.CreateOnly
 	case Merge:
@@ -81,7 +83,9 @@ func (d *Declaration) streamRequest(live *broker.StreamConfig) (*broker.StreamRe
 	req := *d.StreamRequest
 	switch d.Writer {
 	case Bind:
-		return nil, false
+		if live != nil {
+			return nil, false
+		}
 	case Create:
 		req.Action = broker.CreateOnly
 	case Merge:

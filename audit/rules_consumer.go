@@ -265,7 +265,7 @@ rate limit, sampling, max_waiting, max_ack_pending, heartbeat, replicas. It does
 backoff, filter_subjects, inactive_threshold, headers_only, the request limits or metadata, and
 skips what is left at zero (nats.go js.go:1631, v1.55.0). The subscription fails at start-up.`,
 	Consumer: func(p *ConsumerPass) {
-		if p.Live == nil || p.Declaration == nil || p.Declaration.Writer != Bind {
+		if p.Live == nil || p.Declaration == nil || p.Declaration.Writer != Bind || p.Declaration.Origin == FromNACK {
 			return
 		}
 		for _, f := range p.Entry.Fields {

@@ -13,7 +13,8 @@ const (
 	// Merge lays the declaration over what is live: NACK, jsm.go, nats.js
 	// update. A field left out stays.
 	Merge Writer = "merge"
-	// Bind uses what is live and never updates it: legacy nats.go PullSubscribe.
+	// Bind uses what is live and never updates it: legacy nats.go PullSubscribe,
+	// and NACK with preventUpdate.
 	Bind Writer = "bind"
 	// Create sends action=create: any textual difference is refused, 10148.
 	Create Writer = "create"

@@ -206,8 +206,28 @@ func (r *reader) finish(b *draft, n *strictyaml.Node, stream string, notes []aud
 			d.Always.Add(i)
 		}
 	}
+	if n.Get("spec").Text("preventUpdate") == "true" {
+		d.Writer = audit.Bind
+	}
 	d.Ready = ready(n)
+	lastApplied(d, n)
 	r.set.Declarations = append(r.set.Declarations, d)
+}
+
+// lastApplied reads the config that the controller noted when it applied the
+// resource. A note that can not be read is as good as none.
+func lastApplied(d *audit.Declaration, n *strictyaml.Node) {
+	notes := n.Get("metadata").Get("annotations")
+	if state := notes.Text("consumer.nats.io/state"); d.Consumer != "" && state != "" {
+		if dec, err := broker.DecodeConsumer([]byte(state)); err == nil && dec.Err == nil {
+			d.LastApplied = &dec.Config
+		}
+	}
+	if state := notes.Text("stream.nats.io/state"); d.Consumer == "" && state != "" {
+		if dec, err := broker.DecodeStream([]byte(state)); err == nil && dec.Err == nil {
+			d.LastAppliedStream = &dec.Config
+		}
+	}
 }
 
 func quoteNear(near string) string {
