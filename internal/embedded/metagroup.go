@@ -1,0 +1,143 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// MetaGroup is the servers that share one JetStream meta group: those of a
+// cluster, or of all clusters of a super-cluster.
+type MetaGroup struct {
+	members []*Server
+}
+
+// All returns the servers, running or not, in the order they were started.
+func (g *MetaGroup) All() []*Server { return g.members }
+
+// Find returns the server of that name, or nil.
+func (g *MetaGroup) Find(name string) *Server {
+	for _, s := range g.members {
+		if s.Name() == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// URLs returns the client URLs of all servers, separated by commas, as
+// nats.Connect takes them.
+func (g *MetaGroup) URLs() string {
+	var urls []string
+	for _, s := range g.members {
+		urls = append(urls, s.ClientURL())
+	}
+	return strings.Join(urls, ",")
+}
+
+// WaitReady waits until every running server is healthy, one of them leads the
+// meta group with all servers in it, and every running peer is current. It
+// needs a running majority. It says nothing about the leaders of streams: after
+// a server went down, StreamLeader waits for the next one.
+func (g *MetaGroup) WaitReady(ctx context.Context) error {
+	ctx, cancel := bounded(ctx, startTimeout)
+	defer cancel()
+	return poll(ctx, "cluster is not ready", func() error {
+		for _, s := range g.members {
+			if !s.Running() {
+				continue
+			}
+			if err := s.healthy(ctx); err != nil {
+				return err
+			}
+		}
+		return g.peersCurrent(ctx)
+	})
+}
+
+// peersCurrent asks the meta leader about the others.
+func (g *MetaGroup) peersCurrent(ctx context.Context) error {
+	leader, meta, err := g.metaLeader(ctx)
+	if err != nil {
+		return err
+	}
+	if meta.Size != len(g.members) {
+		return fmt.Errorf("leader %q knows %d of %d servers", leader.Name(), meta.Size, len(g.members))
+	}
+	current := map[string]bool{leader.Name(): true}
+	for _, r := range meta.Replicas {
+		current[r.Name] = r.Current && !r.Offline
+	}
+	for _, s := range g.members {
+		if s.Running() && !current[s.Name()] {
+			return fmt.Errorf("leader %q does not call %q current", leader.Name(), s.Name())
+		}
+	}
+	return leader.placeable(g.running())
+}
+
+func (g *MetaGroup) running() int {
+	n := 0
+	for _, s := range g.members {
+		if s.Running() {
+			n++
+		}
+	}
+	return n
+}
+
+// placeable tells whether the leader has heard enough of n servers to place
+// streams on them. An external server does not tell.
+func (s *Server) placeable(n int) error {
+	s.mu.Lock()
+	b, ok := s.broker.(*inProcess)
+	s.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	if got := len(b.srv.JetStreamClusterPeers()); got < n {
+		return fmt.Errorf("leader %q can place streams on %d of %d servers", s.cfg.Name, got, n)
+	}
+	return nil
+}
+
+// MetaLeader waits until a running server says of itself that it leads the
+// meta group, and returns it.
+func (g *MetaGroup) MetaLeader(ctx context.Context) (*Server, error) {
+	ctx, cancel := bounded(ctx, startTimeout)
+	defer cancel()
+	var leader *Server
+	err := poll(ctx, "find the meta leader", func() (err error) {
+		leader, _, err = g.metaLeader(ctx)
+		return err
+	})
+	return leader, err
+}
+
+// metaLeader believes only the leader itself: the others keep naming a leader
+// for a while after it is gone.
+func (g *MetaGroup) metaLeader(ctx context.Context) (*Server, *server.MetaClusterInfo, error) {
+	err := errors.New("no server says that it leads")
+	for _, s := range g.members {
+		if !s.Running() {
+			continue
+		}
+		var info server.JSInfo
+		if askErr := s.ask(ctx, "JSZ", server.JSzOptions{}, &info); askErr != nil {
+			err = askErr
+			continue
+		}
+		if info.Meta != nil && info.Meta.Leader == s.Name() {
+			return s, info.Meta, nil
+		}
+	}
+	return nil, nil, err
+}
+
+// Close closes all servers, running or not.
+func (g *MetaGroup) Close() error {
+	return together(g.members, (*Server).Close)
+}
