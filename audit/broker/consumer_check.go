@@ -42,6 +42,7 @@ var consumerChecks = []consumerCheck{
 	{0, 0, checkStart},
 	{0, 0, checkSampling},
 	{0, 0, checkFlowControlHeartbeat},
+	{0, 11, checkNameMismatch},
 	{10, 0, checkConsumerMetadata},
 	{11, 0, checkPriority},
 	{12, 0, checkNoPriority},
@@ -241,7 +242,7 @@ func checkFilters(r *consumerRequest) *refusal {
 		return refuse("filter_subjects", 400, 10136, "consumer cannot have both FilterSubject and FilterSubjects specified")
 	}
 	if c.FilterSubject != "" && !ValidSubject(c.FilterSubject) {
-		return refuse("filter_subject", 500, 10052, "nats: invalid subject")
+		return refuse("filter_subject", 500, 10052, "invalid subject")
 	}
 	if slices.Contains(c.FilterSubjects, "") {
 		return refuse("filter_subjects", 400, 10139, "consumer filter in FilterSubjects cannot be empty")
@@ -252,7 +253,7 @@ func checkFilters(r *consumerRequest) *refusal {
 	}
 	for i, outer := range c.FilterSubjects {
 		if !ValidSubject(outer) {
-			return refuse("filter_subjects", 500, 10052, "nats: invalid subject")
+			return refuse("filter_subjects", 500, 10052, "invalid subject")
 		}
 		for j, inner := range c.FilterSubjects {
 			if i != j && overlap(outer, inner) {
@@ -277,6 +278,13 @@ func checkSampling(r *consumerRequest) *refusal {
 func checkFlowControlHeartbeat(r *consumerRequest) *refusal {
 	if r.c.FlowControl && r.c.IdleHeartbeat == 0 {
 		return refuse("flow_control", 400, 10108, "consumer with flow control also needs heartbeats")
+	}
+	return nil
+}
+
+func checkNameMismatch(r *consumerRequest) *refusal {
+	if r.mismatched(r.c) {
+		return refuse("name", 400, 10132, "Consumer Durable and Name have to be equal if both are provided")
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (b Broker) Stream(live *StreamConfig, peers []*StreamConfig, consumers []Si
 }
 
 func (b Broker) acceptStream(next *StreamConfig, req *StreamRequest) ([]string, *refusal) {
-	if req.Err != nil && (b.Version.AtLeast(12) || len(req.Unknown) == 0) {
+	if req.Err != nil && (b.Version.AtLeast(12) || !slices.Contains(req.Unknown, req.Bad)) {
 		return nil, &refusal{req.Bad, req.Err}
 	}
 	next.fill()

@@ -1,7 +1,10 @@
 package broker
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -98,17 +101,31 @@ func (PersistMode) Names() []string { return []string{"default", "async"} }
 // UnmarshalJSON implements [json.Unmarshaler].
 func (p *Retention) UnmarshalJSON(b []byte) error { return unmarshalName(b, p) }
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (p *Discard) UnmarshalJSON(b []byte) error { return unmarshalName(b, p) }
+// UnmarshalJSON implements [json.Unmarshaler]: this policy alone may be in any
+// case (store.go:622 of 2.15.3).
+func (p *Discard) UnmarshalJSON(b []byte) error { return unmarshalName(bytes.ToLower(b), p) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (p *Storage) UnmarshalJSON(b []byte) error { return unmarshalName(b, p) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (p *Compression) UnmarshalJSON(b []byte) error { return unmarshalName(b, p) }
+func (p *Compression) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil || !slices.Contains(p.Names(), s) {
+		return errors.New("unknown compression algorithm")
+	}
+	*p = Compression(s)
+	return nil
+}
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (p *PersistMode) UnmarshalJSON(b []byte) error { return unmarshalName(b, p) }
+// UnmarshalJSON implements [json.Unmarshaler]: the empty name is the default.
+func (p *PersistMode) UnmarshalJSON(b []byte) error {
+	if string(b) == `""` {
+		*p = ""
+		return nil
+	}
+	return unmarshalName(b, p)
+}
 
 // Placement says where a stream's replicas may live.
 type Placement struct {

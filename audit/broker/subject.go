@@ -1,6 +1,9 @@
 package broker
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // ValidSubject says whether s is a subject, wildcards allowed (sublist.go
 // isValidSubject).
@@ -69,13 +72,26 @@ func validAssetName(name string) bool {
 	return name != "" && !strings.ContainsAny(name, " \t\r\n\f.*>\\/")
 }
 
-// reservedDestination says whether a push consumer may not deliver to s
-// (consumer.go isReservedDestination: the JetStream API and service replies).
+// reservedDestination says whether a push consumer may not deliver to s: a
+// service's or a gateway's reply, JetStream's own subjects, also those of a
+// domain (client.go:4450 and gateway.go:2497 of 2.15.3).
 func reservedDestination(s string) bool {
-	for _, prefix := range []string{"$JS.API.", "$JS.ACK.", "$JSC.", "$NRG.", "$JS.FC.", "_R_.", "_GR_.", "$GR."} {
-		if strings.HasPrefix(s, prefix) {
+	for _, prefix := range []string{"_GR_.", "$GR."} {
+		if strings.HasPrefix(s, prefix) && len(s) > len(prefix) {
 			return true
 		}
 	}
-	return false
+	if strings.HasPrefix(s, "_R_.") {
+		return true
+	}
+	rest, ok := strings.CutPrefix(s, "$JS.")
+	if !ok {
+		return false
+	}
+	kind, rest, _ := strings.Cut(rest, ".")
+	if slices.Contains([]string{"API", "ACK", "FC", "SNAPSHOT", "EVENT"}, kind) {
+		return true
+	}
+	api, _, _ := strings.Cut(rest, ".")
+	return api == "API"
 }
