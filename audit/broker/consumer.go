@@ -2,9 +2,7 @@ package broker
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
-	"slices"
 )
 
 // A ConsumerRequest is what a writer sends.
@@ -16,6 +14,10 @@ type ConsumerRequest struct {
 	Bad string // the field that Err is about
 	// Unknown are the fields of the JSON that no supported broker knows.
 	Unknown []string
+	// Fields are those that the JSON names, see [Decoded]: from 2.12 a broker
+	// refuses a name that it does not know, whatever the value. Zero: those that
+	// have a value in Config.
+	Fields FieldSet
 }
 
 // Consumer says what the broker does with req, sent to
@@ -85,22 +87,17 @@ func (b Broker) honorLive(live, next *ConsumerConfig) {
 	}
 }
 
-// accept does what the broker does on reading the JSON: from 2.12 it refuses
-// what it does not know, before that it drops it.
+// accept does what the broker does on reading the JSON.
 func (b Broker) accept(next *ConsumerConfig, req *ConsumerRequest) ([]string, *refusal) {
-	if req.Err != nil && (b.Version.AtLeast(12) || !slices.Contains(req.Unknown, req.Bad)) {
-		return nil, &refusal{req.Bad, req.Err}
-	}
-	dropped := drop(next, consumerFields, b.Version)
-	dropped = append(dropped, req.Unknown...)
-	if len(dropped) > 0 && b.Version.AtLeast(12) {
-		return nil, &refusal{dropped[0], invalidJSON(fmt.Sprintf("json: unknown field %q", dropped[0]))}
+	dropped, no := readAs(b.Version, next, consumerFields, reading{req.Err, req.Bad, req.Unknown, req.Fields})
+	if no != nil {
+		return dropped, no
 	}
 	if next.AckPolicy == AckFlowControl && !b.Version.AtLeast(14) {
-		return nil, &refusal{"ack_policy", invalidJSON(`can not unmarshal "flow_control"`)}
+		return nil, b.Version.invalidValue("ack_policy", `can not unmarshal "flow_control"`)
 	}
 	if next.PriorityPolicy == PriorityPrioritized && !b.Version.AtLeast(12) {
-		return nil, &refusal{"priority_policy", invalidJSON(`unknown priority policy: "prioritized"`)}
+		return nil, b.Version.invalidValue("priority_policy", `unknown priority policy: "prioritized"`)
 	}
 	return dropped, nil
 }
@@ -108,7 +105,7 @@ func (b Broker) accept(next *ConsumerConfig, req *ConsumerRequest) ([]string, *r
 func (b Broker) updateConsumer(stream *Stream, live *LiveConsumer, next *ConsumerConfig, action Action) Result[ConsumerConfig] {
 	replicas := stream.Config.Replicas
 	before, after := live.Config.Canonical(replicas), next.Canonical(replicas)
-	if action == CreateOnly && textDiffers(live.Config, next) {
+	if action == CreateOnly && b.textDiffers(live.Config, next) {
 		return reject(live.Config, &APIError{400, 10148, "consumer already exists"}, differing(&before, &after)...)
 	}
 	if stream.Config.Retention == WorkQueueRetention && b.Version.AtLeast(10) && !b.Clustered {
@@ -158,12 +155,18 @@ func differing(a, b *ConsumerConfig) []string {
 
 // textDiffers compares as action=create does: literally, so that the order of
 // filters, the zone of a time and an empty list count, and all metadata but the
-// three keys that the broker writes (consumer.go:1116 of 2.15.3).
-func textDiffers(live, next *ConsumerConfig) bool {
+// three keys that brokers write from 2.11 (consumer.go:1116 of 2.15.3).
+func (b Broker) textDiffers(live, next *ConsumerConfig) bool {
 	sameZone := live.OptStartTime == nil || next.OptStartTime == nil ||
 		live.OptStartTime.Format("-07:00") == next.OptStartTime.Format("-07:00")
 	emptied := emptyList(next.Backoff) || emptyList(next.FilterSubjects) || emptyList(next.PriorityGroups)
-	return !sameZone || emptied || !maps.Equal(written(live.Metadata), written(next.Metadata)) || len(differing(live, next)) > 0
+	was, is := live.Metadata, next.Metadata
+	if b.Version.AtLeast(11) {
+		was, is = written(was), written(is)
+	} else {
+		emptied = emptied || is != nil && len(is) == 0
+	}
+	return !sameZone || emptied || !maps.Equal(was, is) || len(differing(live, next)) > 0
 }
 
 // emptyList says whether the request has the list and nothing in it.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,11 +39,11 @@ func DecodeStream(raw []byte) (Decoded[StreamConfig], error) {
 
 func decode[C any](raw []byte, fields []Field[C], index map[string]int, fill func(*C)) (Decoded[C], error) {
 	var d Decoded[C]
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
+	var names map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &names); err != nil {
 		return d, fmt.Errorf("read configuration: %w", err)
 	}
-	for name := range members {
+	for name := range names {
 		if i, ok := findField(fields, index, name); ok {
 			d.Fields.Add(i)
 		} else {
@@ -55,7 +57,7 @@ func decode[C any](raw []byte, fields []Field[C], index map[string]int, fill fun
 	}
 	if err := json.Unmarshal(raw, &d.Config); err != nil {
 		d.Err, d.Bad = invalidJSON(err.Error()), ""
-		if bad, ferr := badMember(raw, fields, index); ferr != nil {
+		if bad, ferr := d.salvage(raw, fields, index); ferr != nil {
 			d.Err, d.Bad = invalidJSON(ferr.Error()), bad
 		}
 	}
@@ -88,30 +90,37 @@ func (d *Decoded[C]) strict(raw []byte) {
 	}
 }
 
-// badMember finds the first member that does not decode on its own, because the
-// error for the whole does not always name it.
-func badMember[C any](raw []byte, fields []Field[C], index map[string]int) (string, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.Token(); err != nil {
-		return "", err
+// salvage reads member by member what can be read, and finds a member that can
+// not: of several the one that the oldest broker knows, since a broker does not
+// mind the values of names that it does not know.
+func (d *Decoded[C]) salvage(raw []byte, fields []Field[C], index map[string]int) (bad string, worst error) {
+	var c C
+	oldest := math.MaxInt
+	for name, value := range members(raw) {
+		err := json.Unmarshal(fmt.Appendf(nil, "{%q:%s}", name, value), &c)
+		if i, ok := findField(fields, index, name); ok && err != nil && fields[i].Since < oldest {
+			oldest, bad, worst = fields[i].Since, fields[i].Name, err
+		}
 	}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return "", err
+	d.Config = c
+	return bad, worst
+}
+
+// members lists the members of an object, those of the same name too.
+func members(raw []byte) iter.Seq2[string, json.RawMessage] {
+	return func(yield func(string, json.RawMessage) bool) {
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		if _, err := dec.Token(); err != nil {
+			return
 		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return "", err
-		}
-		var c C
-		if err := json.Unmarshal(fmt.Appendf(nil, "{%q:%s}", name, value), &c); err != nil {
-			if i, ok := findField(fields, index, fmt.Sprint(name)); ok {
-				return fields[i].Name, err
+		for dec.More() {
+			name, err := dec.Token()
+			var value json.RawMessage
+			if err != nil || dec.Decode(&value) != nil || !yield(fmt.Sprint(name), value) {
+				return
 			}
 		}
 	}
-	return "", nil
 }
 
 func unknownField(name string) *APIError {

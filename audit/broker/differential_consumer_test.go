@@ -163,7 +163,7 @@ func (p *consumerPair) play(t *testing.T, x *target) (mismatch string, got answe
 		t.Fatalf("%s: %v", p.config, err)
 	}
 	want := x.model.Consumer(host, live, &broker.ConsumerRequest{
-		Config: declared.Config, Action: p.action, Err: declared.Err, Bad: declared.Bad, Unknown: declared.Unknown,
+		Config: declared.Config, Action: p.action, Err: declared.Err, Bad: declared.Bad, Unknown: declared.Unknown, Fields: declared.Fields,
 	})
 	payload := fmt.Sprintf(`{"stream_name":"S","config":%s,"action":%q}`, p.config, p.action)
 	got = x.ask(t, p.subject(), []byte(payload))

@@ -52,12 +52,20 @@ func (g *consumerGame) pair() *consumerPair {
 	if g.chance(9) {
 		p.config = g.spoil(p.config)
 	}
-	if p.action != broker.CreateOnly {
+	g.meet(p)
+	if p.action != broker.CreateOnly || p.live == nil {
 		// A broker remembers that a list was there and empty until it restarts,
 		// and counts it as a difference for action=create. Its JSON does not tell.
-		p.config = slices.DeleteFunc(slices.Clone(p.config), func(m member) bool { return m.value == "[]" })
+		p.config = slices.DeleteFunc(slices.Clone(p.config), func(m member) bool { return m.value == "[]" || m.value == "{}" })
+		g.meet(p)
 	}
+	return p
+}
+
+// meet finds what the request meets.
+func (g *consumerGame) meet(p *consumerPair) {
 	id := p.id()
+	p.live, p.others = nil, nil
 	for _, s := range g.held {
 		if s.name == id {
 			p.live = &sibling{s.name, s.config}
@@ -65,7 +73,6 @@ func (g *consumerGame) pair() *consumerPair {
 			p.others = append(p.others, s)
 		}
 	}
-	return p
 }
 
 // consumer makes a configuration from nothing.

@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ type StreamRequest struct {
 	Err     *APIError
 	Bad     string
 	Unknown []string
+	Fields  FieldSet
 }
 
 // Stream says what the broker does with req. Live is nil where the broker has
@@ -50,19 +50,13 @@ func (b Broker) Stream(live *StreamConfig, peers []*StreamConfig, consumers []Si
 }
 
 func (b Broker) acceptStream(next *StreamConfig, req *StreamRequest) ([]string, *refusal) {
-	if req.Err != nil && (b.Version.AtLeast(12) || !slices.Contains(req.Unknown, req.Bad)) {
-		return nil, &refusal{req.Bad, req.Err}
-	}
 	next.fill()
 	if next.Compression == NoCompression {
 		next.Compression = "" // as if left out, so that an old broker drops nothing
 	}
-	dropped := append(drop(next, streamFields, b.Version), req.Unknown...)
+	dropped, no := readAs(b.Version, next, streamFields, reading{req.Err, req.Bad, req.Unknown, req.Fields})
 	next.fill()
-	if len(dropped) > 0 && b.Version.AtLeast(12) {
-		return nil, &refusal{dropped[0], invalidJSON(fmt.Sprintf("json: unknown field %q", dropped[0]))}
-	}
-	return dropped, nil
+	return dropped, no
 }
 
 func preCreateRefusal(next *StreamConfig) *refusal {
