@@ -27,8 +27,6 @@ func (b Broker) subjectRefusal(c *ConsumerConfig) *refusal {
 	}
 	first, rest, dotted := strings.Cut(c.ID(), ".")
 	switch {
-	case dotted && b.mismatched(c):
-		return refuse(field, 400, 10016, "consumer expected to be durable but no durable name set in subject")
 	case strings.ContainsAny(first, `\/`):
 		return refuse(field, 400, 10127, "Consumer name can not contain path separators")
 	case !dotted:

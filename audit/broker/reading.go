@@ -39,9 +39,9 @@ func drop[C any](c *C, fields []Field[C], v Version, named FieldSet) (dropped []
 			continue
 		}
 		if !f.Same(c, &zero) || v.AtLeast(12) && named.Has(i) {
-			f.Copy(c, &zero)
 			dropped = append(dropped, f.Name)
 		}
+		f.Copy(c, &zero) // an empty list too
 	}
 	return dropped
 }
@@ -58,4 +58,44 @@ func (v Version) invalidJSON(err *APIError) *APIError {
 
 func (v Version) invalidValue(field, why string) *refusal {
 	return &refusal{field, v.invalidJSON(invalidJSON(why))}
+}
+
+// dropInner does for the parts of a stream's objects what [readAs] does for its
+// fields.
+func (v Version) dropInner(c *StreamConfig) (dropped []string, no *refusal) {
+	note := func(field, name string, minor int, has bool) bool {
+		if has = has && !v.AtLeast(minor); has {
+			dropped = append(dropped, field+"."+name)
+			if v.AtLeast(12) && no == nil {
+				no = &refusal{field, unknownField(name)}
+			}
+		}
+		return has
+	}
+	if p := c.Placement; p != nil && note("placement", "preferred", 11, p.Preferred != "") {
+		q := *p
+		q.Preferred = ""
+		c.Placement = &q
+	}
+	cut := func(field string, s *Source) *Source {
+		if s == nil {
+			return nil
+		}
+		q := *s
+		if note(field, "subject_transforms", 10, len(s.SubjectTransforms) > 0) {
+			q.SubjectTransforms = nil
+		}
+		if note(field, "consumer", 14, s.Consumer != nil) {
+			q.Consumer = nil
+		}
+		return &q
+	}
+	c.Mirror = cut("mirror", c.Mirror)
+	if len(c.Sources) > 0 {
+		c.Sources = slices.Clone(c.Sources)
+		for i, s := range c.Sources {
+			c.Sources[i] = cut("sources", s)
+		}
+	}
+	return dropped, no
 }

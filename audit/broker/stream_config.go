@@ -205,19 +205,34 @@ func (c *StreamConfig) Canonical() StreamConfig {
 
 func compareSources(a, b *Source) int { return strings.Compare(a.key(), b.key()) }
 
-// key tells sources apart as the broker does: name, filter, where.
+// key tells sources apart as the broker does (stream.go:1230 composeIName of
+// 2.15.3): no filter, no source and no destination are all ">".
 func (s *Source) key() string {
 	if s == nil {
 		return ""
 	}
-	k := s.Name + " " + s.FilterSubject
+	k := s.place()
+	if s.Consumer != nil {
+		k += ":C=" + s.Consumer.Name
+	}
+	if len(s.SubjectTransforms) == 0 {
+		return k + " " + cmp.Or(s.FilterSubject, ">") + " >"
+	}
+	var from, to []string
 	for _, t := range s.SubjectTransforms {
-		k += " " + t.Source + ">" + t.Destination
+		from, to = append(from, cmp.Or(t.Source, ">")), append(to, cmp.Or(t.Destination, ">"))
 	}
-	if s.External != nil {
-		k += " " + s.External.APIPrefix
+	return k + " " + strings.Join(from, "\f") + " " + strings.Join(to, "\f")
+}
+
+// consumerKey is the durable that the source reads with, and where.
+func (s *Source) consumerKey() string { return s.place() + " " + s.Consumer.Name }
+
+func (s *Source) place() string {
+	if s.External == nil {
+		return s.Name
 	}
-	return k
+	return s.Name + ":" + s.External.APIPrefix
 }
 
 // Draws says whether messages can reach the stream by another way than its own
