@@ -44,6 +44,7 @@ func (b Broker) Consumer(stream *Stream, live *LiveConsumer, req *ConsumerReques
 		b.honorLive(held, &next)
 		b.setConsumerDefaults(&next, stream.Config)
 		no = (&consumerRequest{b, &next, stream.Config}).check()
+		b.setClusterDefaults(&next)
 	}
 	var res Result[ConsumerConfig]
 	switch {
@@ -81,7 +82,9 @@ func (b Broker) honorLive(live, next *ConsumerConfig) {
 	if live == nil {
 		return
 	}
-	next.PauseUntil = live.PauseUntil
+	if !b.Clustered { // a meta leader does so later
+		next.PauseUntil = live.PauseUntil
+	}
 	if next.Sourcing && next.Durable != "" {
 		next.DeliverPolicy, next.OptStartSeq, next.OptStartTime = live.DeliverPolicy, live.OptStartSeq, live.OptStartTime
 	}
@@ -104,9 +107,13 @@ func (b Broker) accept(next *ConsumerConfig, req *ConsumerRequest) ([]string, *r
 
 func (b Broker) updateConsumer(stream *Stream, live *LiveConsumer, next *ConsumerConfig, action Action) Result[ConsumerConfig] {
 	replicas := stream.Config.Replicas
-	before, after := live.Config.Canonical(replicas), next.Canonical(replicas)
+	before := live.Config.Canonical(replicas)
 	if action == CreateOnly && b.textDiffers(live.Config, next) {
+		after := next.Canonical(replicas)
 		return reject(live.Config, &APIError{400, 10148, "consumer already exists"}, differing(&before, &after)...)
+	}
+	if b.Version.AtLeast(11) {
+		next.PauseUntil = live.Config.PauseUntil
 	}
 	if stream.Config.Retention == WorkQueueRetention && b.Version.AtLeast(10) && !b.Clustered {
 		if no := b.uniqueRefusal(stream.Consumers, next); no != nil {
@@ -117,7 +124,7 @@ func (b Broker) updateConsumer(stream *Stream, live *LiveConsumer, next *Consume
 		return reject(live.Config, all[0].err, fieldsOf(all)...)
 	}
 	b.stampThreshold(live.Config, next)
-	after = next.Canonical(replicas)
+	after := next.Canonical(replicas)
 	res := Result[ConsumerConfig]{Outcome: Update, Stored: next}
 	if len(differing(&before, &after)) == 0 {
 		res.Outcome = Noop
@@ -166,7 +173,11 @@ func (b Broker) textDiffers(live, next *ConsumerConfig) bool {
 	} else {
 		emptied = emptied || is != nil && len(is) == 0
 	}
-	return !sameZone || emptied || !maps.Equal(was, is) || len(differing(live, next)) > 0
+	l := *live
+	if b.Clustered && l.Durable == "" && l.InactiveThreshold == EphemeralThreshold && next.InactiveThreshold <= 0 {
+		l.InactiveThreshold = next.InactiveThreshold // a meta leader knows what was asked for, not what came of it
+	}
+	return !sameZone || emptied || !maps.Equal(was, is) || len(differing(&l, next)) > 0
 }
 
 // emptyList says whether the request has the list and nothing in it.

@@ -81,7 +81,7 @@ func (g *consumerGame) start(t *testing.T) {
 func (g *consumerGame) step(t *testing.T) (sent int, ok bool) {
 	t.Helper()
 	p := g.pair()
-	if !sendable(p.config) {
+	if !sendable(p.config) || g.model.Clustered && p.action == broker.CreateOnly && p.stamped(t) {
 		return 0, true
 	}
 	mismatch, got, outcome := p.play(t, g.target)
@@ -97,6 +97,18 @@ func (g *consumerGame) step(t *testing.T) (sent int, ok bool) {
 		g.keep(t, p.id(), got.config)
 	}
 	return 1, true
+}
+
+// stamped says whether what is live may have got its threshold from the stream's
+// leader: the meta leader, which compares, does not know of it, and the JSON does
+// not tell whether it was asked for.
+func (p *consumerPair) stamped(t *testing.T) bool {
+	t.Helper()
+	if p.live == nil {
+		return false
+	}
+	c := decodeConsumer(t, p.live.config)
+	return c.Durable == "" && c.InactiveThreshold == broker.EphemeralThreshold
 }
 
 // keep remembers a consumer, but deletes what would go away by itself.

@@ -43,15 +43,16 @@ type target struct {
 	// replicas are the values of num_replicas that the generators use besides
 	// the edge values.
 	replicas []int
+	maxBytes bool // streams have max_bytes more often than not
 }
 
 // onEachBroker runs do against the embedded broker, and against those of
 // NATSMIG_BROKERS.
-func onEachBroker(t *testing.T, do func(*testing.T, *target)) {
+func onEachBroker(t *testing.T, do func(*testing.T, *target), common ...natstest.Option) {
 	t.Helper()
 	start := func(name string, opts ...natstest.Option) {
 		t.Run(name, func(t *testing.T) {
-			s := natstest.Start(t, opts...)
+			s := natstest.Start(t, append(opts, common...)...)
 			do(t, newTarget(t, s.Client, s.Version()))
 		})
 	}
@@ -138,7 +139,21 @@ type answer struct {
 	err    *broker.APIError
 }
 
+// ask sends a request, again where the store of a stream that was just deleted
+// is still in the way.
 func (x *target) ask(t *testing.T, subject string, payload []byte) answer {
+	t.Helper()
+	for range 200 {
+		got := x.askOnce(t, subject, payload)
+		if got.err == nil || got.err.Description != "error creating store for stream" {
+			return got
+		}
+	}
+	t.Fatalf("%s %s: the store can not be made", subject, payload)
+	return answer{}
+}
+
+func (x *target) askOnce(t *testing.T, subject string, payload []byte) answer {
 	t.Helper()
 	msg, err := x.nc.Request(subject, payload, 20*time.Second)
 	if err != nil {
@@ -150,6 +165,9 @@ func (x *target) ask(t *testing.T, subject string, payload []byte) answer {
 	}
 	if err := json.Unmarshal(msg.Data, &reply); err != nil {
 		t.Fatalf("%s: reply %s: %v", subject, msg.Data, err)
+	}
+	if reply.Error == nil && reply.Config == nil && !strings.Contains(subject, "DELETE") {
+		t.Fatalf("%s %s: reply %s", subject, payload, msg.Data)
 	}
 	return answer{reply.Config, reply.Error}
 }

@@ -24,11 +24,18 @@ func (r *random) streamConfig(name string) document {
 	for range r.IntN(4) {
 		d = r.mutateStream(d)
 	}
+	if r.t.maxBytes && !r.chance(6) {
+		d = d.with("max_bytes", one(r, 100, 500, 501, 900, 901))
+	}
 	return d
 }
 
 func (r *random) subjects(name string) []string {
 	n := strings.ToLower(name)
+	if !r.t.model.Version.AtLeast(11) {
+		// Older brokers let a stream capture "*.>", the API's requests too.
+		return one(r, []string{n}, []string{n + ".>"}, []string{n + ".a", n + ".b"}, []string{n + ".*"}, []string{"p.a"}, []string{n, n}, []string{"$JS.API.>"}, []string{"a..b"}, []string{"$SYS.>"}, []string{"$NRG.x"})
+	}
 	if r.chance(25) {
 		return one(r, []string{">"}, []string{"a..b"}, []string{n, n}, []string{n + ".>", n + ".a"}, []string{"$JS.>"}, []string{"$JS.EVENT.ADVISORY.>"},
 			[]string{"$SYS.ACCOUNT.>"}, []string{"$SYS.>"}, []string{"*"}, []string{"$NRG.x"}, []string{"$JSC.x"}, []string{"$JS.API.>"}, []string{"*.>"}, []string{""}, []string{"a b"}, []string{"*.a"})
@@ -118,6 +125,9 @@ func (r *random) mutateStream(d document) document {
 	case "duplicate_window":
 		return d.with(name, one(r, 0, -1, 1, 100*time.Millisecond, time.Minute, time.Hour))
 	case "placement":
+		if !r.t.model.Version.AtLeast(11) { // where {} and no tags are two things, though not in JSON
+			return d.with(name, one(r, map[string]any{}, map[string]any{"cluster": ""}, map[string]any{"preferred": "x"}, map[string]any{"surprise": 1}))
+		}
 		return d.with(name, one(r, map[string]any{}, map[string]any{"cluster": ""}, map[string]any{"tags": []string{}}, map[string]any{"preferred": "x"}, map[string]any{"surprise": 1}))
 	case "mirror":
 		if !r.chance(2) {

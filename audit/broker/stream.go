@@ -127,6 +127,7 @@ func (b Broker) createStream(live *StreamConfig, peers []*StreamConfig, next *St
 		slices.Reverse(checks) // the meta leader looks at the subjects, the stream's leader at the rest
 		checks = slices.Insert(checks, 1, func() *refusal { return b.accountRefusal(peers, next) })
 	}
+	checks = append(checks, func() *refusal { return b.routeRefusal(next) })
 	for _, check := range checks {
 		if no := check(); no != nil {
 			return reject[StreamConfig](nil, no.err, no.field)

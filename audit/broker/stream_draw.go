@@ -20,10 +20,17 @@ func (b Broker) drawRefusal(c *StreamConfig) *refusal {
 			return no
 		}
 	}
-	if t := c.SubjectTransform; t != nil {
-		if err := b.Version.newTransform(t.Source, t.Destination); err != nil {
-			return notCreated("subject_transform", fmt.Errorf("stream subject transform from '%s' to '%s': %w", t.Source, t.Destination, err))
-		}
+	return nil
+}
+
+// routeRefusal is about the transform that 2.10 does not check before.
+func (b Broker) routeRefusal(c *StreamConfig) *refusal {
+	t := c.SubjectTransform
+	if t == nil || !b.Version.AtLeast(10) {
+		return nil
+	}
+	if err := b.Version.newTransform(t.Source, t.Destination); err != nil {
+		return notCreated("subject_transform", fmt.Errorf("stream subject transform from '%s' to '%s': %w", t.Source, t.Destination, err))
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func (b Broker) newSourcesRefusal(live, next *StreamConfig) *refusal {
 		}
 		for _, t := range s.SubjectTransforms {
 			if err := b.Version.newTransform(t.Source, t.Destination); err != nil {
-				return notUpdated("sources", fmt.Sprintf("unable to get subject transform for source: %v", err))
+				return b.notApplied("sources", fmt.Sprintf("unable to get subject transform for source: %v", err))
 			}
 		}
 	}
@@ -173,15 +173,25 @@ func (b Broker) rerouteRefusal(live, next *StreamConfig) *refusal {
 			p.Destination = ">"
 		}
 		if err := b.Version.newTransform(p.Source, p.Destination); err != nil {
-			return notUpdated("republish", fmt.Sprintf("stream configuration for republish from '%s' to '%s': %v", p.Source, p.Destination, err))
+			return b.notApplied("republish", fmt.Sprintf("stream configuration for republish from '%s' to '%s': %v", p.Source, p.Destination, err))
 		}
 	}
 	if t := next.SubjectTransform; t != nil && !reflect.DeepEqual(t, live.SubjectTransform) {
 		if err := b.Version.newTransform(t.Source, t.Destination); err != nil {
-			return notUpdated("subject_transform", fmt.Sprintf("stream configuration for subject transform from '%s' to '%s': %v", t.Source, t.Destination, err))
+			return b.notApplied("subject_transform", fmt.Sprintf("stream configuration for subject transform from '%s' to '%s': %v", t.Source, t.Destination, err))
 		}
 	}
 	return nil
+}
+
+// notApplied is the refusal of an update that passed the checks. In a cluster it
+// comes from the stream's leader, as the general failure 10051, and the meta
+// leader holds the new configuration by then.
+func (b Broker) notApplied(field, why string) *refusal {
+	if b.Clustered {
+		return refuse(field, 500, 10051, why)
+	}
+	return notUpdated(field, why)
 }
 
 // seal is what sealing a stream changes by itself.
