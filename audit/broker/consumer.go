@@ -44,7 +44,6 @@ func (b Broker) Consumer(stream *Stream, live *LiveConsumer, req *ConsumerReques
 		b.honorLive(held, &next)
 		b.setConsumerDefaults(&next, stream.Config)
 		no = (&consumerRequest{b, &next, stream.Config}).check()
-		b.setClusterDefaults(&next)
 	}
 	var res Result[ConsumerConfig]
 	switch {
@@ -108,6 +107,7 @@ func (b Broker) accept(next *ConsumerConfig, req *ConsumerRequest) ([]string, *r
 func (b Broker) updateConsumer(stream *Stream, live *LiveConsumer, next *ConsumerConfig, action Action) Result[ConsumerConfig] {
 	replicas := stream.Config.Replicas
 	before := live.Config.Canonical(replicas)
+	b.setClusterDefaults(next)
 	if action == CreateOnly && b.textDiffers(live.Config, next) {
 		after := next.Canonical(replicas)
 		return reject(live.Config, &APIError{400, 10148, "consumer already exists"}, differing(&before, &after)...)
@@ -174,6 +174,7 @@ func (b Broker) textDiffers(live, next *ConsumerConfig) bool {
 		emptied = emptied || is != nil && len(is) == 0
 	}
 	l := *live
+	b.setClusterDefaults(&l)
 	if b.Clustered && l.Durable == "" && l.InactiveThreshold == EphemeralThreshold && next.InactiveThreshold <= 0 {
 		l.InactiveThreshold = next.InactiveThreshold // a meta leader knows what was asked for, not what came of it
 	}

@@ -24,7 +24,7 @@ func (r *random) hostStream() document {
 		}
 		d = d.with("consumer_limits", limits)
 	}
-	if r.chance(5) {
+	if r.chance(5) && !r.t.model.Clustered { // where deleted consumers count for a while
 		d = d.with("max_consumers", one(r, 1, 2, 3, -1))
 	}
 	if r.chance(12) {
@@ -185,7 +185,7 @@ func (r *random) mutateConsumer(d document) document {
 	case "headers_only", "mem_storage":
 		return d.with(name, one(r, true, false))
 	case "direct", "sourcing":
-		if !r.chance(3) {
+		if !r.chance(3) || r.t.model.Clustered { // in a cluster perhaps nobody answers
 			return d
 		}
 		other := map[string]string{"direct": "sourcing", "sourcing": "direct"}[name]

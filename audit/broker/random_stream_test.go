@@ -50,6 +50,9 @@ func (r *random) source(name string) map[string]any {
 	}
 	if r.chance(4) {
 		s["filter_subject"] = one(r, "p.a", "p.>", "q", "x", "a..b", "s.a")
+		if r.t.model.Clustered && s["filter_subject"] == "a..b" {
+			s["filter_subject"] = "x" // the stream's leader refuses it, and the reply may be of its clean-up
+		}
 	}
 	if r.chance(5) {
 		s["subject_transforms"] = r.transforms()

@@ -28,7 +28,7 @@ func (b Broker) Stream(live *StreamConfig, peers []*StreamConfig, consumers []Si
 	create := req.Action == CreateOnly || req.Action == CreateOrUpdate && live == nil
 	dropped, no := b.acceptStream(&next, req)
 	if no == nil && create {
-		no = b.preCreateRefusal(peers, &next)
+		no = b.preCreateRefusal(live, peers, &next)
 	}
 	if no == nil {
 		all := peers
@@ -69,7 +69,7 @@ func (b Broker) acceptStream(next *StreamConfig, req *StreamRequest) ([]string, 
 
 // preCreateRefusal is what STREAM.CREATE refuses before it looks at the whole
 // (jetstream_api.go:1595 of 2.15.3).
-func (b Broker) preCreateRefusal(peers []*StreamConfig, next *StreamConfig) *refusal {
+func (b Broker) preCreateRefusal(live *StreamConfig, peers []*StreamConfig, next *StreamConfig) *refusal {
 	switch {
 	case strings.ContainsAny(next.Name, `\/`):
 		return refuse("name", 400, 10128, "Stream name can not contain path separators")
@@ -80,13 +80,17 @@ func (b Broker) preCreateRefusal(peers []*StreamConfig, next *StreamConfig) *ref
 	case b.Clustered:
 		return nil
 	}
-	return b.accountRefusal(peers, next)
+	return b.accountRefusal(live, peers, next)
 }
 
-// accountRefusal is about the account's limits on streams and consumers.
-func (b Broker) accountRefusal(peers []*StreamConfig, next *StreamConfig) *refusal {
-	others := slices.DeleteFunc(slices.Clone(peers), func(p *StreamConfig) bool { return p.Name == next.Name })
-	if limit := b.Limits.AccountStreams; limit > 0 && len(others) >= limit {
+// accountRefusal is about the account's limits on streams and consumers. In 2.9 a
+// stream that is there already counts against itself.
+func (b Broker) accountRefusal(live *StreamConfig, peers []*StreamConfig, next *StreamConfig) *refusal {
+	count := len(peers)
+	if live != nil && !b.Version.AtLeast(10) {
+		count++
+	}
+	if limit := b.Limits.AccountStreams; limit > 0 && count >= limit {
 		return refuse("", 400, 10027, "maximum number of streams reached")
 	}
 	return b.consumersRefusal(next)
@@ -125,7 +129,7 @@ func (b Broker) createStream(live *StreamConfig, peers []*StreamConfig, next *St
 	}
 	if b.Clustered {
 		slices.Reverse(checks) // the meta leader looks at the subjects, the stream's leader at the rest
-		checks = slices.Insert(checks, 1, func() *refusal { return b.accountRefusal(peers, next) })
+		checks = slices.Insert(checks, 1, func() *refusal { return b.accountRefusal(nil, peers, next) })
 	}
 	checks = append(checks, func() *refusal { return b.routeRefusal(next) })
 	for _, check := range checks {
@@ -133,6 +137,7 @@ func (b Broker) createStream(live *StreamConfig, peers []*StreamConfig, next *St
 			return reject[StreamConfig](nil, no.err, no.field)
 		}
 	}
+	b.settle(next)
 	return Result[StreamConfig]{Outcome: Create, Stored: next}
 }
 

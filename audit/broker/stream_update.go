@@ -60,11 +60,20 @@ func (b Broker) updateStream(live *StreamConfig, peers []*StreamConfig, consumer
 	if len(all) > 0 {
 		return reject(live, all[0].err, fieldsOf(all)...)
 	}
+	b.settle(next)
 	before, after := live.Canonical(), next.Canonical()
 	if len(differingStream(&before, &after)) == 0 {
 		return Result[StreamConfig]{Outcome: Noop, Stored: next}
 	}
 	return Result[StreamConfig]{Outcome: Update, Stored: next}
+}
+
+// settle is what a cluster loses on the way from its meta leader: the duplicate
+// window of a mirror (jetstream.go:3012 of 2.15.3).
+func (b Broker) settle(c *StreamConfig) {
+	if b.Clustered && c.Mirror != nil {
+		c.Duplicates = 0
+	}
 }
 
 // streamUpdateRefusals lists what an update may not change, the broker's own
