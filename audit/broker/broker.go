@@ -91,17 +91,3 @@ func (b Broker) unknownLine() string {
 	return "nats-server " + b.Version.String() + " is not a line that the model knows (" +
 		first.Line() + " to " + last.Line() + ")"
 }
-
-// drop clears the fields that the version does not know, as a broker before
-// 2.12 does. Later brokers refuse the request instead.
-func drop[C any](c *C, fields []Field[C], v Version) (dropped []string) {
-	var zero C
-	for i := range fields {
-		f := &fields[i]
-		if f.Since > 0 && !v.AtLeast(f.Since) && !f.Same(c, &zero) {
-			f.Copy(c, &zero)
-			dropped = append(dropped, f.Name)
-		}
-	}
-	return dropped
-}

@@ -42,6 +42,7 @@ var consumerChecks = []consumerCheck{
 	{0, 0, checkStart},
 	{0, 0, checkSampling},
 	{0, 0, checkFlowControlHeartbeat},
+	{0, 11, checkNameMismatch},
 	{10, 0, checkConsumerMetadata},
 	{11, 0, checkPriority},
 	{12, 0, checkNoPriority},
@@ -168,7 +169,7 @@ func checkPull(r *consumerRequest) *refusal {
 	switch {
 	case c.Push():
 	case c.AckPolicy == AckNone && r.stream.Retention == WorkQueueRetention:
-		return refuse("ack_policy", 400, 10084, "consumer in pull mode requires explicit ack policy on workqueue stream")
+		return refuse("ack_policy", 400, 10084, r.pullAckWords())
 	case c.RateLimit > 0:
 		return refuse("rate_limit_bps", 400, 10086, "consumer in pull mode can not have rate limit set")
 	case c.MaxWaiting < 0:
@@ -185,6 +186,13 @@ func checkPull(r *consumerRequest) *refusal {
 		return refuse("max_batch", 400, 10125, fmt.Sprintf("consumer max request batch exceeds server limit of %d", r.Limits.MaxRequestBatch))
 	}
 	return nil
+}
+
+func (b Broker) pullAckWords() string {
+	if !b.Version.AtLeast(11) {
+		return "consumer in pull mode requires ack policy"
+	}
+	return "consumer in pull mode requires explicit ack policy on workqueue stream"
 }
 
 func ackPendingExcess(limit int) *refusal {
@@ -222,14 +230,15 @@ func checkDirect(r *consumerRequest) *refusal {
 	return nil
 }
 
-// checkFilter29 wants the filter to be within a subject of the stream. Later
-// lines accept a filter that matches nothing.
+// checkFilter29 wants the filter to be within a subject of the stream, or with
+// wildcards around one (consumer.go:4683 of 2.9.25). Later lines accept a filter
+// that matches nothing.
 func checkFilter29(r *consumerRequest) *refusal {
 	f := r.c.FilterSubject
 	if f == "" || r.stream.Draws() {
 		return nil
 	}
-	if !ValidSubject(f) || !slices.ContainsFunc(r.stream.Subjects, func(s string) bool { return SubjectWithin(f, s) }) {
+	if !ValidSubject(f) || !slices.ContainsFunc(r.stream.Subjects, func(s string) bool { return SubjectWithin(f, s) || SubjectWithin(s, f) }) {
 		return refuse("filter_subject", 400, 10093, "consumer filter subject is not a valid subset of the interest subjects")
 	}
 	return nil
@@ -241,7 +250,7 @@ func checkFilters(r *consumerRequest) *refusal {
 		return refuse("filter_subjects", 400, 10136, "consumer cannot have both FilterSubject and FilterSubjects specified")
 	}
 	if c.FilterSubject != "" && !ValidSubject(c.FilterSubject) {
-		return refuse("filter_subject", 500, 10052, "nats: invalid subject")
+		return refuse("filter_subject", 500, 10052, "invalid subject")
 	}
 	if slices.Contains(c.FilterSubjects, "") {
 		return refuse("filter_subjects", 400, 10139, "consumer filter in FilterSubjects cannot be empty")
@@ -252,7 +261,7 @@ func checkFilters(r *consumerRequest) *refusal {
 	}
 	for i, outer := range c.FilterSubjects {
 		if !ValidSubject(outer) {
-			return refuse("filter_subjects", 500, 10052, "nats: invalid subject")
+			return refuse("filter_subjects", 500, 10052, "invalid subject")
 		}
 		for j, inner := range c.FilterSubjects {
 			if i != j && overlap(outer, inner) {
@@ -277,6 +286,13 @@ func checkSampling(r *consumerRequest) *refusal {
 func checkFlowControlHeartbeat(r *consumerRequest) *refusal {
 	if r.c.FlowControl && r.c.IdleHeartbeat == 0 {
 		return refuse("flow_control", 400, 10108, "consumer with flow control also needs heartbeats")
+	}
+	return nil
+}
+
+func checkNameMismatch(r *consumerRequest) *refusal {
+	if r.mismatched(r.c) {
+		return refuse("name", 400, 10132, "Consumer Durable and Name have to be equal if both are provided")
 	}
 	return nil
 }

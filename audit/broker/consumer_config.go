@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,8 +102,14 @@ func (PriorityPolicy) Names() []string {
 }
 
 // UnmarshalJSON implements [json.Unmarshaler]: names are case-sensitive, as the
-// broker's are.
-func (p *DeliverPolicy) UnmarshalJSON(b []byte) error { return unmarshalName(b, p) }
+// broker's are. "undefined" is another word for all (store.go:776 of 2.15.3).
+func (p *DeliverPolicy) UnmarshalJSON(b []byte) error {
+	if string(b) == `"undefined"` {
+		*p = DeliverAll
+		return nil
+	}
+	return unmarshalName(b, p)
+}
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (p *AckPolicy) UnmarshalJSON(b []byte) error { return unmarshalName(b, p) }
@@ -120,10 +125,13 @@ type name interface {
 	Names() []string
 }
 
+// unmarshalName compares the JSON literally, as the broker does: null, or a
+// letter that is escaped, is no name (store.go:707 of 2.15.3).
 func unmarshalName[T name](b []byte, to *T) error {
-	var s string
-	if err := json.Unmarshal(b, &s); err != nil || !slices.Contains((*to).Names(), s) {
-		return fmt.Errorf("can not unmarshal %s", b)
+	s, ok := strings.CutPrefix(string(b), `"`)
+	s, end := strings.CutSuffix(s, `"`)
+	if !ok || !end || !slices.Contains((*to).Names(), s) {
+		return fmt.Errorf("can not unmarshal %q", b)
 	}
 	*to = T(s)
 	return nil

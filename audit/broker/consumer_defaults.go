@@ -50,6 +50,15 @@ func (b Broker) setConsumerDefaults(c *ConsumerConfig, stream *StreamConfig) {
 	}
 }
 
+// setClusterDefaults is what a meta leader fills in after the checks: an ack_wait
+// that a ladder's first step of zero has unset (jetstream_cluster.go:13037 of
+// 2.15.3). A new consumer loses it again to the ladder, an updated one keeps it.
+func (b Broker) setClusterDefaults(c *ConsumerConfig) {
+	if b.Clustered && c.AckWait == 0 && (c.AckPolicy == AckExplicit || c.AckPolicy == AckAll) {
+		c.AckWait = DefaultAckWait
+	}
+}
+
 // clampNegatives puts values below their floor back to it. Before 2.12 only
 // max_deliver 0 is touched; the others are stored as they are or refused.
 func (b Broker) clampNegatives(c *ConsumerConfig) {

@@ -50,6 +50,9 @@ func sameStart(b Broker, live, next *ConsumerConfig) bool {
 // updateRefusals lists every reason to refuse turning live into next, the
 // broker's own answer first.
 func (b Broker) updateRefusals(live *LiveConsumer, next *ConsumerConfig) []*refusal {
+	if !b.Version.AtLeast(10) && !b.textDiffers(live.Config, next) {
+		return nil // so that a start time does not differ from itself
+	}
 	var all []*refusal
 	add := func(k *updateCheck) {
 		if (k.since == 0 || b.Version.AtLeast(k.since)) && !k.same(b, live.Config, next) {

@@ -1,19 +1,21 @@
 package broker
 
 import (
-	"fmt"
-	"reflect"
+	"maps"
 	"slices"
 	"strings"
 )
 
 // A StreamRequest is what a writer sends.
 type StreamRequest struct {
-	Config  StreamConfig
-	Action  Action // CreateOnly is STREAM.CREATE, anything else create or update
+	Config StreamConfig
+	// Action CreateOnly is STREAM.CREATE, UpdateOnly STREAM.UPDATE; anything
+	// else is the one of them that fits.
+	Action  Action
 	Err     *APIError
 	Bad     string
 	Unknown []string
+	Fields  FieldSet // see [ConsumerRequest]
 }
 
 // Stream says what the broker does with req. Live is nil where the broker has
@@ -23,150 +25,148 @@ func (b Broker) Stream(live *StreamConfig, peers []*StreamConfig, consumers []Si
 		return Result[StreamConfig]{Outcome: Unknown, Reason: why}
 	}
 	next := req.Config
+	create := req.Action == CreateOnly || req.Action == CreateOrUpdate && live == nil
 	dropped, no := b.acceptStream(&next, req)
-	if no == nil && live == nil {
-		no = preCreateRefusal(&next)
+	if no == nil && create {
+		no = b.preCreateRefusal(live, peers, &next)
 	}
 	if no == nil {
-		b.setStreamDefaults(&next, peers)
-		no = (&streamRequest{b, &next, peers}).check()
-	}
-	if no == nil && !b.Clustered && next.Replicas > 1 {
-		no = refuse("num_replicas", 500, 10074, "replicas > 1 not supported in non-clustered mode")
-	}
-	if no != nil {
-		res := reject(live, no.err, no.field)
-		res.Asked = &next
-		return res
+		all := peers
+		if live != nil {
+			all = append(slices.Clip(peers), live)
+		}
+		no = (&streamRequest{b, &next, all}).check()
 	}
 	var res Result[StreamConfig]
-	if live == nil {
-		res = b.createStream(peers, &next)
-	} else {
-		res = b.updateStream(live, peers, consumers, &next, req.Action)
+	switch {
+	case no != nil:
+		res = reject(live, no.err, no.field)
+	case create:
+		res = b.createStream(live, peers, &next)
+	case live == nil:
+		res = reject(live, &APIError{404, 10059, "stream not found"})
+	default:
+		res = b.updateStream(live, peers, consumers, &next)
 	}
 	res.Dropped, res.Asked = dropped, &next
 	return res
 }
 
 func (b Broker) acceptStream(next *StreamConfig, req *StreamRequest) ([]string, *refusal) {
-	if req.Err != nil && (b.Version.AtLeast(12) || len(req.Unknown) == 0) {
-		return nil, &refusal{req.Bad, req.Err}
-	}
 	next.fill()
 	if next.Compression == NoCompression {
 		next.Compression = "" // as if left out, so that an old broker drops nothing
 	}
-	dropped := append(drop(next, streamFields, b.Version), req.Unknown...)
-	next.fill()
-	if len(dropped) > 0 && b.Version.AtLeast(12) {
-		return nil, &refusal{dropped[0], invalidJSON(fmt.Sprintf("json: unknown field %q", dropped[0]))}
+	dropped, no := readAs(b.Version, next, streamFields, reading{req.Err, req.Bad, req.Unknown, req.Fields})
+	if no == nil {
+		var inner []string
+		inner, no = b.Version.dropInner(next)
+		dropped = append(dropped, inner...)
 	}
-	return dropped, nil
+	next.fill()
+	return dropped, no
 }
 
-func preCreateRefusal(next *StreamConfig) *refusal {
-	if next.Sealed {
+// preCreateRefusal is what STREAM.CREATE refuses before it looks at the whole
+// (jetstream_api.go:1595 of 2.15.3).
+func (b Broker) preCreateRefusal(live *StreamConfig, peers []*StreamConfig, next *StreamConfig) *refusal {
+	switch {
+	case strings.ContainsAny(next.Name, `\/`):
+		return refuse("name", 400, 10128, "Stream name can not contain path separators")
+	case next.Sealed:
 		return badStream("sealed", "stream configuration for create can not be sealed")
-	}
-	if next.MirrorDirect && next.Mirror == nil {
+	case next.MirrorDirect && next.Mirror == nil:
 		return badStream("mirror_direct", "stream has no mirror but does have mirror direct")
+	case b.Clustered:
+		return nil
+	}
+	return b.accountRefusal(live, peers, next)
+}
+
+// accountRefusal is about the account's limits on streams and consumers. In 2.9 a
+// stream that is there already counts against itself.
+func (b Broker) accountRefusal(live *StreamConfig, peers []*StreamConfig, next *StreamConfig) *refusal {
+	count := len(peers)
+	if live != nil && !b.Version.AtLeast(10) {
+		count++
+	}
+	if limit := b.Limits.AccountStreams; limit > 0 && count >= limit {
+		return refuse("", 400, 10027, "maximum number of streams reached")
+	}
+	return b.consumersRefusal(next)
+}
+
+func (b Broker) consumersRefusal(next *StreamConfig) *refusal {
+	if limit := b.Limits.AccountConsumers; limit > 0 && next.MaxConsumers > limit {
+		return refuse("max_consumers", 400, 10026, "maximum consumers limit reached")
 	}
 	return nil
 }
 
-func (b Broker) createStream(peers []*StreamConfig, next *StreamConfig) Result[StreamConfig] {
-	if limit := b.Limits.AccountStreams; limit > 0 && len(peers) >= limit {
-		return reject[StreamConfig](nil, &APIError{400, 10027, "maximum number of streams reached"})
+func (b Broker) replicasRefusal(next *StreamConfig) *refusal {
+	if !b.Clustered && next.Replicas > 1 {
+		return refuse("num_replicas", 500, 10074, "replicas > 1 not supported in non-clustered mode")
 	}
-	if overlapping(peers, next) {
-		return reject[StreamConfig](nil, overlapError(), "subjects")
+	return nil
+}
+
+// createStream is what comes after the checks (stream.go:870 of 2.15.3, and
+// jetstream_cluster.go:11519 in a cluster).
+func (b Broker) createStream(live *StreamConfig, peers []*StreamConfig, next *StreamConfig) Result[StreamConfig] {
+	next.trimPlacement()
+	if no := b.replicasRefusal(next); no != nil {
+		return reject(live, no.err, no.field)
 	}
+	if live != nil {
+		if b.streamTextDiffers(live, next) {
+			return reject(live, &APIError{400, 10058, "stream name already in use with a different configuration"}, differingStream(live, next)...)
+		}
+		return Result[StreamConfig]{Outcome: Noop, Stored: live}
+	}
+	checks := []func() *refusal{
+		func() *refusal { return b.drawRefusal(next) },
+		func() *refusal { return overlapWith(peers, next) },
+	}
+	if b.Clustered {
+		slices.Reverse(checks) // the meta leader looks at the subjects, the stream's leader at the rest
+		checks = slices.Insert(checks, 1, func() *refusal { return b.accountRefusal(nil, peers, next) })
+	}
+	checks = append(checks, func() *refusal { return b.routeRefusal(next) })
+	for _, check := range checks {
+		if no := check(); no != nil {
+			return reject[StreamConfig](nil, no.err, no.field)
+		}
+	}
+	b.settle(next)
 	return Result[StreamConfig]{Outcome: Create, Stored: next}
 }
 
-func overlapError() *APIError {
-	return &APIError{400, 10065, "subjects overlap with an existing stream"}
+// streamTextDiffers compares as STREAM.CREATE does on a stream that is there:
+// literally, so that the order of subjects and sources counts. 2.9 never takes
+// sources for the same.
+func (b Broker) streamTextDiffers(live, next *StreamConfig) bool {
+	was, is := live.Metadata, next.Metadata
+	emptied := emptyList(next.Subjects) || emptyList(next.Sources)
+	if !b.Version.AtLeast(10) && len(next.Sources) > 0 {
+		return true
+	}
+	if b.Version.AtLeast(11) {
+		was, is = written(was), written(is)
+	} else {
+		emptied = emptied || is != nil && len(is) == 0
+	}
+	return emptied || !maps.Equal(was, is) || len(differingStream(live, next)) > 0
 }
 
-func overlapping(peers []*StreamConfig, next *StreamConfig) bool {
-	return slices.ContainsFunc(peers, func(p *StreamConfig) bool {
-		return slices.ContainsFunc(p.Subjects, func(s string) bool { return overlapsFilter(next.Subjects, s) })
-	})
-}
-
-func (b Broker) updateStream(live *StreamConfig, peers []*StreamConfig, consumers []Sibling, next *StreamConfig, action Action) Result[StreamConfig] {
-	before, after := live.Canonical(), next.Canonical()
-	changed := differingStream(&before, &after)
-	if action == CreateOnly && len(changed) > 0 {
-		return reject(live, &APIError{400, 10058, "stream name already in use with a different configuration"}, changed...)
-	}
-	if all := streamUpdateRefusals(live, next); len(all) > 0 {
-		return reject(live, all[0].err, fieldsOf(all)...)
-	}
-	next.seal()
-	if no := limitsRefusal(live, next, consumers); no != nil {
-		return reject(live, no.err, no.field)
-	}
-	if overlapping(peers, next) {
-		return reject(live, overlapError(), "subjects")
-	}
-	after = next.Canonical()
-	if len(differingStream(&before, &after)) == 0 {
-		return Result[StreamConfig]{Outcome: Noop, Stored: next}
-	}
-	return Result[StreamConfig]{Outcome: Update, Stored: next}
-}
-
-// streamUpdateRefusals lists what an update may not change, the broker's own
-// answer first (stream.go configUpdateCheckLocked of 2.15.3).
-func streamUpdateRefusals(live, next *StreamConfig) []*refusal {
-	const update = "stream configuration update can not "
-	workQueue := live.Retention == WorkQueueRetention || next.Retention == WorkQueueRetention
-	rows := []struct {
-		bad bool
-		no  *refusal
-	}{
-		{next.Storage != live.Storage, badStream("storage", update+"change storage type")},
-		{next.Retention != live.Retention && workQueue, badStream("retention", update+"change retention policy to/from workqueue")},
-		{live.Sealed && !next.Sealed, badStream("sealed", update+"unseal a sealed stream")},
-		{live.DenyDelete && !next.DenyDelete, badStream("deny_delete", update+"cancel deny message deletes")},
-		{live.DenyPurge && !next.DenyPurge, badStream("deny_purge", update+"cancel deny purge")},
-		{next.Mirror != nil && !reflect.DeepEqual(next.Mirror, live.Mirror), refuse("mirror", 400, 10055, "stream mirror configuration can not be updated")},
-		{live.AllowMsgTTL && !next.AllowMsgTTL, badStream("allow_msg_ttl", "message TTL status can not be disabled")},
-		{live.AllowMsgCounter != next.AllowMsgCounter, badStream("allow_msg_counter", update+"change message counter setting")},
-		{live.AllowMsgSchedules && !next.AllowMsgSchedules, badStream("allow_msg_schedules", "message schedules can not be disabled")},
-		{live.PersistMode != next.PersistMode, badStream("persist_mode", update+"change persist mode")},
-	}
-	var all []*refusal
-	for _, r := range rows {
-		if r.bad {
-			all = append(all, r.no)
+func overlapWith(peers []*StreamConfig, next *StreamConfig) *refusal {
+	for _, p := range peers {
+		for _, s := range p.Subjects {
+			if slices.ContainsFunc(next.Subjects, func(t string) bool { return SubjectsCollide(t, s) }) {
+				return refuse("subjects", 400, 10065, "subjects overlap with an existing stream")
+			}
 		}
 	}
-	return all
-}
-
-// limitsRefusal refuses new consumer limits that a live consumer exceeds.
-func limitsRefusal(live, next *StreamConfig, consumers []Sibling) *refusal {
-	was, now := live.ConsumerLimits, next.ConsumerLimits
-	threshold := now.InactiveThreshold > 0 && now.InactiveThreshold != was.InactiveThreshold
-	pending := now.MaxAckPending > 0 && now.MaxAckPending != was.MaxAckPending
-	if !threshold && !pending {
-		return nil
-	}
-	var over []string
-	for _, s := range consumers {
-		if now.InactiveThreshold > 0 && s.Config.InactiveThreshold > now.InactiveThreshold ||
-			now.MaxAckPending > 0 && s.Config.MaxAckPending > now.MaxAckPending {
-			over = append(over, s.Name)
-		}
-	}
-	if len(over) == 0 {
-		return nil
-	}
-	slices.Sort(over)
-	return refuse("consumer_limits", 500, 10069, "change to limits violates consumers: "+strings.Join(over, ", "))
+	return nil
 }
 
 func differingStream(a, b *StreamConfig) []string {

@@ -3,42 +3,74 @@ package broker
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
-// streamRequest is everything that a check on a stream may look at.
+// streamRequest is everything that a step may look at. The steps fill in c as
+// they go, because the broker's do.
 type streamRequest struct {
 	Broker
 	c     *StreamConfig
-	peers []*StreamConfig // the account's other streams
+	peers []*StreamConfig // the account's streams, the one in question included
 }
 
-// streamChecks are applied in the broker's order, to new streams and updates
-// alike (stream.go checkStreamCfgLocked of 2.15.3).
-var streamChecks = []func(*streamRequest) *refusal{
-	checkStreamName,
-	checkStreamTexts,
-	checkStreamReplicas,
-	checkStreamAge,
-	checkDuplicates,
-	checkRollup,
-	checkCounter,
-	checkDiscardPer,
-	checkMarkers,
-	checkPersist,
-	checkMirror,
-	checkSources,
-	checkSubjects,
-	checkMaxBytes,
-	checkRepublish,
-	checkPlacement,
+// A streamStep is one default or one reason to refuse a stream.
+type streamStep struct {
+	since, until int // minor versions, both included; until 0: still so
+	step         func(*streamRequest) *refusal
+}
+
+// streamSteps are in the broker's order, for new streams and updates alike
+// (stream.go:1947 checkStreamCfgLocked of 2.15.3).
+var streamSteps = []streamStep{
+	{0, 0, checkStreamName},
+	{0, 0, checkStreamDescription},
+	{10, 0, checkStreamMetadata},
+	{0, 0, checkStreamReplicas},
+	{0, 0, fillLimits},
+	{12, 0, checkAge},
+	{0, 0, fillDuplicates},
+	{0, 11, checkAge29},
+	{0, 0, checkDuplicates},
+	{0, 0, checkRollup},
+	{12, 0, checkCounter},
+	{0, 0, checkDiscardPer},
+	{11, 0, checkMarkers},
+	{12, 0, checkSchedules},
+	{12, 0, checkPersist},
+	{0, 9, checkMirror29},
+	{10, 0, checkMirror},
+	{0, 9, checkSources29},
+	{10, 0, checkSources},
+	{0, 0, checkPrefixes},
+	{0, 0, checkCycles},
+	{0, 9, checkSubjects29},
+	{10, 0, checkSubjects},
+	{0, 0, checkMaxBytes},
+	{0, 11, checkOverlaps11},
+	{11, 0, checkTransform},
+	{0, 0, checkRepublish},
+	{11, 0, checkPlacement},
 }
 
 func (r *streamRequest) check() *refusal {
-	for _, k := range streamChecks {
-		if no := k(r); no != nil {
+	for i := range streamSteps {
+		s := &streamSteps[i]
+		if !r.Version.AtLeast(s.since) || s.until > 0 && r.Version.AtLeast(s.until+1) {
+			continue
+		}
+		if no := s.step(r); no != nil {
 			return no
 		}
+	}
+	return nil
+}
+
+// peer finds a stream of the account.
+func (r *streamRequest) peer(name string) *StreamConfig {
+	if i := slices.IndexFunc(r.peers, func(p *StreamConfig) bool { return p.Name == name }); i >= 0 {
+		return r.peers[i]
 	}
 	return nil
 }
@@ -47,7 +79,10 @@ func (r *streamRequest) check() *refusal {
 func badStream(field, why string) *refusal { return refuse(field, 500, 10052, why) }
 
 func checkStreamName(r *streamRequest) *refusal {
-	if !validAssetName(r.c.Name) {
+	if !r.Version.validName(r.c.Name) {
+		if !r.Version.AtLeast(12) {
+			return badStream("name", "stream name is required and can not contain '.', '*', '>'")
+		}
 		return badStream("name", `stream name is required and can not contain '.', '*', '>', '\', '/'`)
 	}
 	if len(r.c.Name) > maxName {
@@ -56,10 +91,14 @@ func checkStreamName(r *streamRequest) *refusal {
 	return nil
 }
 
-func checkStreamTexts(r *streamRequest) *refusal {
+func checkStreamDescription(r *streamRequest) *refusal {
 	if len(r.c.Description) > maxDescription {
 		return badStream("description", fmt.Sprintf("stream description is too long, maximum allowed is %d", maxDescription))
 	}
+	return nil
+}
+
+func checkStreamMetadata(r *streamRequest) *refusal {
 	var n int
 	for k, v := range r.c.Metadata {
 		n += len(k) + len(v)
@@ -73,6 +112,9 @@ func checkStreamTexts(r *streamRequest) *refusal {
 const maxReplicas = 5
 
 func checkStreamReplicas(r *streamRequest) *refusal {
+	if r.c.Replicas == 0 {
+		r.c.Replicas = 1
+	}
 	if r.c.Replicas > maxReplicas {
 		return badStream("num_replicas", fmt.Sprintf("maximum replicas is %d", maxReplicas))
 	}
@@ -82,12 +124,55 @@ func checkStreamReplicas(r *streamRequest) *refusal {
 	return nil
 }
 
-func checkStreamAge(r *streamRequest) *refusal {
+// fillLimits makes -1 of the limits that are none. Before 2.12 values below -1
+// are stored as they are.
+func fillLimits(r *streamRequest) *refusal {
+	c, floor := r.c, r.Version.AtLeast(12)
+	unlimited(&c.MaxMsgs, floor)
+	unlimited(&c.MaxMsgsPer, floor)
+	unlimited(&c.MaxBytes, floor)
+	unlimited(&c.MaxMsgSize, floor)
+	unlimited(&c.MaxConsumers, floor)
+	return nil
+}
+
+func unlimited[T int | int32 | int64](limit *T, floor bool) {
+	if *limit == 0 || floor && *limit < -1 {
+		*limit = -1
+	}
+}
+
+func checkAge(r *streamRequest) *refusal {
 	if r.c.MaxAge < 0 {
 		return badStream("max_age", "max age can not be negative")
 	}
-	if r.c.MaxAge != 0 && r.c.MaxAge < 100*time.Millisecond {
+	return checkAge29(r)
+}
+
+func checkAge29(r *streamRequest) *refusal {
+	if r.c.MaxAge > 0 && r.c.MaxAge < 100*time.Millisecond {
 		return badStream("max_age", "max age needs to be >= 100ms")
+	}
+	return nil
+}
+
+// DefaultDuplicateWindow is the duplicate window of a stream that declares none
+// (stream.go:1935 of 2.15.3).
+const DefaultDuplicateWindow = 2 * time.Minute
+
+// fillDuplicates gives every stream a window but mirrors and, from 2.14,
+// streams with sources.
+func fillDuplicates(r *streamRequest) *refusal {
+	c := r.c
+	if c.Duplicates != 0 || c.Mirror != nil || len(c.Sources) > 0 && r.Version.AtLeast(14) {
+		return nil
+	}
+	c.Duplicates = DefaultDuplicateWindow
+	if limit := r.Limits.DuplicateWindow; limit > 0 {
+		c.Duplicates = min(c.Duplicates, limit)
+	}
+	if c.MaxAge != 0 {
+		c.Duplicates = min(c.Duplicates, c.MaxAge)
 	}
 	return nil
 }
@@ -141,16 +226,36 @@ func checkDiscardPer(r *streamRequest) *refusal {
 }
 
 func checkMarkers(r *streamRequest) *refusal {
-	ttl := r.c.SubjectDeleteMarkerTTL
-	switch {
-	case ttl > 0 && ttl < time.Second:
-		return badStream("subject_delete_marker_ttl", "subject delete marker TTL must be at least 1 second")
+	c := r.c
+	switch ttl := c.SubjectDeleteMarkerTTL; {
 	case ttl < 0:
 		return badStream("subject_delete_marker_ttl", "subject delete marker TTL must not be negative")
-	case r.c.AllowMsgSchedules && r.c.Discard == DiscardNew:
+	case ttl == 0:
+		return nil
+	case ttl < time.Second:
+		return badStream("subject_delete_marker_ttl", "subject delete marker TTL must be at least 1 second")
+	}
+	c.AllowMsgTTL = true
+	c.fillRollup()
+	return nil
+}
+
+func checkSchedules(r *streamRequest) *refusal {
+	if !r.c.AllowMsgSchedules {
+		return nil
+	}
+	if r.c.Discard == DiscardNew {
 		return badStream("allow_msg_schedules", "message scheduling cannot use discard new")
 	}
+	r.c.fillRollup()
 	return nil
+}
+
+// fillRollup allows roll-ups, and with them purges.
+func (c *StreamConfig) fillRollup() {
+	if !c.AllowRollup {
+		c.AllowRollup, c.DenyPurge = true, false
+	}
 }
 
 func checkPersist(r *streamRequest) *refusal {
@@ -162,45 +267,6 @@ func checkPersist(r *streamRequest) *refusal {
 		return badStream("persist_mode", "async persist mode is not supported on replicated streams")
 	case c.AllowAtomicPublish:
 		return badStream("persist_mode", "async persist mode is not supported with atomic batch publish")
-	}
-	return nil
-}
-
-func checkSubjects(r *streamRequest) *refusal {
-	c := r.c
-	for i, s := range c.Subjects {
-		switch {
-		case !ValidSubject(s):
-			return badStream("subjects", "invalid subject")
-		case slices.Contains(c.Subjects[:i], s):
-			return badStream("subjects", "duplicate subjects detected")
-		case s == ">" && !c.NoAck:
-			return badStream("subjects", "capturing all subjects requires no-ack to be true")
-		case s == ">" && c.Replicas != 1:
-			return badStream("subjects", "capturing all subjects requires replicas of 1")
-		}
-		if !c.NoAck {
-			if no := checkReservedSubject(s); no != nil {
-				return no
-			}
-		}
-		for _, t := range c.Subjects[i+1:] {
-			if s != t && SubjectsCollide(t, s) {
-				return badStream("subjects", fmt.Sprintf("subject %q overlaps with %q", s, t))
-			}
-		}
-	}
-	return nil
-}
-
-func checkReservedSubject(s string) *refusal {
-	for _, space := range []string{"$JS.>", "$JSC.>", "$NRG.>"} {
-		if SubjectsCollide(s, space) && !SubjectWithin(s, "$JS.EVENT.>") {
-			return badStream("subjects", "subjects that overlap with jetstream api require no-ack to be true")
-		}
-	}
-	if SubjectsCollide(s, "$SYS.>") && !SubjectWithin(s, "$SYS.ACCOUNT.>") {
-		return badStream("subjects", "subjects that overlap with system api require no-ack to be true")
 	}
 	return nil
 }
@@ -219,17 +285,71 @@ func checkMaxBytes(r *streamRequest) *refusal {
 	return nil
 }
 
-func checkRepublish(r *streamRequest) *refusal {
-	p := r.c.Republish
-	if p != nil && slices.ContainsFunc(r.c.Subjects, func(s string) bool { return SubjectsCollide(p.Destination, s) }) {
-		return badStream("republish", "stream configuration for republish destination forms a cycle")
+func checkTransform(r *streamRequest) *refusal {
+	t := r.c.SubjectTransform
+	if t == nil {
+		return nil
+	}
+	if t.Source != "" && !ValidSubject(t.Source) {
+		return refuse("subject_transform", 400, 10155, "stream transform source: invalid subject "+t.Source)
+	}
+	if err := r.Version.validateMapping(t.Source, t.Destination); err != nil {
+		return refuse("subject_transform", 400, 10156, "stream transform: "+err.Error())
 	}
 	return nil
 }
 
+func checkRepublish(r *streamRequest) *refusal {
+	if r.c.Republish == nil {
+		return nil
+	}
+	p := *r.c.Republish
+	r.c.Republish = &p
+	if p.Source == "" {
+		p.Source = ">"
+	}
+	if !r.Version.AtLeast(10) && !slices.ContainsFunc(r.c.Subjects, func(s string) bool { return SubjectsCollide(p.Source, s) }) {
+		return badStream("republish", "stream configuration for republish source is not valid subset of subjects")
+	}
+	if t := r.c.SubjectTransform; r.Version.AtLeast(11) && p.Source == ">" && p.Destination == ">" && t != nil &&
+		len(r.c.Subjects) == 1 && r.c.Subjects[0] == t.Source {
+		p.Source, p.Destination = t.Destination, t.Destination // follows the transform
+	}
+	if slices.ContainsFunc(r.c.Subjects, func(s string) bool { return SubjectsCollide(p.Destination, s) }) {
+		return badStream("republish", "stream configuration for republish destination forms a cycle")
+	}
+	if r.Version.newTransform(p.Source, p.Destination) == nil {
+		return nil
+	}
+	if !r.Version.AtLeast(10) {
+		return badStream("republish", "stream configuration for republish not valid")
+	}
+	return badStream("republish", fmt.Sprintf("stream configuration for republish with transform from '%s' to '%s' not valid", p.Source, p.Destination))
+}
+
 func checkPlacement(r *streamRequest) *refusal {
-	if r.c.Placement != nil && r.c.Placement.Preferred != "" {
+	p := r.c.Placement
+	if p == nil {
+		return nil
+	}
+	if p.Preferred != "" {
 		return badStream("placement", "preferred server not permitted in placement")
 	}
+	if p.Cluster == "" && p.Tags == nil {
+		r.c.Placement = nil
+	}
 	return nil
+}
+
+// trimPlacement leaves of no tags what JSON leaves of them.
+func (c *StreamConfig) trimPlacement() {
+	if p := c.Placement; p != nil && p.Tags != nil && len(p.Tags) == 0 {
+		c.Placement = &Placement{Cluster: p.Cluster, Preferred: p.Preferred}
+	}
+}
+
+// validName is the version's rule for names of streams; path separators are
+// minded from 2.12 (jetstream.go:2891 of 2.15.3).
+func (v Version) validName(name string) bool {
+	return name != "" && !strings.ContainsAny(name, " \t\r\n\f.*>") && (!v.AtLeast(12) || validAssetName(name))
 }

@@ -1,7 +1,10 @@
 package broker
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -98,17 +101,31 @@ func (PersistMode) Names() []string { return []string{"default", "async"} }
 // UnmarshalJSON implements [json.Unmarshaler].
 func (p *Retention) UnmarshalJSON(b []byte) error { return unmarshalName(b, p) }
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (p *Discard) UnmarshalJSON(b []byte) error { return unmarshalName(b, p) }
+// UnmarshalJSON implements [json.Unmarshaler]: this policy alone may be in any
+// case (store.go:622 of 2.15.3).
+func (p *Discard) UnmarshalJSON(b []byte) error { return unmarshalName(bytes.ToLower(b), p) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (p *Storage) UnmarshalJSON(b []byte) error { return unmarshalName(b, p) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (p *Compression) UnmarshalJSON(b []byte) error { return unmarshalName(b, p) }
+func (p *Compression) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil || !slices.Contains(p.Names(), s) {
+		return errors.New("unknown compression algorithm")
+	}
+	*p = Compression(s)
+	return nil
+}
 
-// UnmarshalJSON implements [json.Unmarshaler].
-func (p *PersistMode) UnmarshalJSON(b []byte) error { return unmarshalName(b, p) }
+// UnmarshalJSON implements [json.Unmarshaler]: the empty name is the default.
+func (p *PersistMode) UnmarshalJSON(b []byte) error {
+	if string(b) == `""` {
+		*p = ""
+		return nil
+	}
+	return unmarshalName(b, p)
+}
 
 // Placement says where a stream's replicas may live.
 type Placement struct {
@@ -188,19 +205,34 @@ func (c *StreamConfig) Canonical() StreamConfig {
 
 func compareSources(a, b *Source) int { return strings.Compare(a.key(), b.key()) }
 
-// key tells sources apart as the broker does: name, filter, where.
+// key tells sources apart as the broker does (stream.go:1230 composeIName of
+// 2.15.3): no filter, no source and no destination are all ">".
 func (s *Source) key() string {
 	if s == nil {
 		return ""
 	}
-	k := s.Name + " " + s.FilterSubject
+	k := s.place()
+	if s.Consumer != nil {
+		k += ":C=" + s.Consumer.Name
+	}
+	if len(s.SubjectTransforms) == 0 {
+		return k + " " + cmp.Or(s.FilterSubject, ">") + " >"
+	}
+	var from, to []string
 	for _, t := range s.SubjectTransforms {
-		k += " " + t.Source + ">" + t.Destination
+		from, to = append(from, cmp.Or(t.Source, ">")), append(to, cmp.Or(t.Destination, ">"))
 	}
-	if s.External != nil {
-		k += " " + s.External.APIPrefix
+	return k + " " + strings.Join(from, "\f") + " " + strings.Join(to, "\f")
+}
+
+// consumerKey is the durable that the source reads with, and where.
+func (s *Source) consumerKey() string { return s.place() + " " + s.Consumer.Name }
+
+func (s *Source) place() string {
+	if s.External == nil {
+		return s.Name
 	}
-	return k
+	return s.Name + ":" + s.External.APIPrefix
 }
 
 // Draws says whether messages can reach the stream by another way than its own

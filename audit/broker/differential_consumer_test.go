@@ -1,0 +1,323 @@
+package broker_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/natsmig/natsmig/audit/broker"
+)
+
+// boundSubject is a deliver subject that somebody is subscribed to.
+const boundSubject = "deliver.bound"
+
+// bound says whether somebody listens: this test, or the broker itself.
+func bound(subject string) bool {
+	return subject == boundSubject || strings.HasPrefix(subject, "$JS.API.")
+}
+
+func TestConsumersAgainstBrokers(t *testing.T) {
+	onEachBroker(t, func(t *testing.T, x *target) { compareConsumers(t, x, 5) })
+}
+
+// compareConsumers plays scenarios until it has made as many requests as the
+// target wants.
+func compareConsumers(t *testing.T, x *target, minPercent int) {
+	t.Helper()
+	sub, err := x.nc.Subscribe(boundSubject, func(*nats.Msg) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	base, reached, mismatches := seed(t), newTally(), 0
+	for scenario, done := uint64(0), 0; done < x.pairs && mismatches < maxMismatches; scenario++ {
+		g := &consumerGame{target: x, random: x.random(base, scenario), tally: reached}
+		g.start(t)
+		for range 12 {
+			sent, ok := g.step(t)
+			if !ok {
+				mismatches++
+				break
+			}
+			done += sent
+			if g.over {
+				break
+			}
+		}
+	}
+	reached.check(t, minPercent)
+}
+
+// A consumerGame is one stream and the consumers that have come to be on it.
+type consumerGame struct {
+	*target
+	*random
+	*tally
+	stream document
+	held   []sibling
+	over   bool // what the broker holds is not certain any more
+}
+
+type sibling struct {
+	name   string
+	config json.RawMessage
+}
+
+func (g *consumerGame) start(t *testing.T) {
+	t.Helper()
+	g.clean(t)
+	for {
+		got := g.ask(t, "$JS.API.STREAM.CREATE.S", []byte(g.hostStream().String()))
+		if got.err == nil {
+			g.stream = parse(got.config)
+			return
+		}
+	}
+}
+
+// step sends one request, or none, and compares. After a mismatch it is not ok:
+// the broker is in another state then.
+func (g *consumerGame) step(t *testing.T) (sent int, ok bool) {
+	t.Helper()
+	p := g.pair()
+	if !sendable(p.config) || g.model.Clustered && p.action == broker.CreateOnly && p.stamped(t) {
+		return 0, true
+	}
+	mismatch, got, outcome := p.play(t, g.target)
+	if *verbose {
+		t.Logf("%s %s: %v", p.action, p.config, outcome)
+	}
+	if mismatch != "" {
+		p.report(t, g.target, mismatch)
+		return 0, false
+	}
+	g.add(outcome, got)
+	if got.err == nil {
+		g.keep(t, p.id(), got.config)
+	} else if g.model.Clustered && p.live == nil && got.err.ErrCode >= 10098 && got.err.ErrCode <= 10103 {
+		g.over = true // the meta leader may have taken what the stream's leader refuses
+	}
+	return 1, true
+}
+
+// stamped says whether what is live may have got its threshold from the stream's
+// leader: the meta leader, which compares, does not know of it, and the JSON does
+// not tell whether it was asked for.
+func (p *consumerPair) stamped(t *testing.T) bool {
+	t.Helper()
+	if p.live == nil {
+		return false
+	}
+	c := decodeConsumer(t, p.live.config)
+	return c.Durable == "" && c.InactiveThreshold == broker.EphemeralThreshold
+}
+
+// keep remembers a consumer, but deletes what would go away by itself.
+func (g *consumerGame) keep(t *testing.T, id string, config json.RawMessage) {
+	t.Helper()
+	g.held = slices.DeleteFunc(g.held, func(s sibling) bool { return s.name == id })
+	c := decodeConsumer(t, config)
+	if c.InactiveThreshold > 0 && c.InactiveThreshold < 4*time.Second || g.chance(12) {
+		g.ask(t, "$JS.API.CONSUMER.DELETE.S."+id, nil)
+		return
+	}
+	g.held = append(g.held, sibling{id, config})
+}
+
+// A consumerPair is a request and everything it meets.
+type consumerPair struct {
+	stream document
+	others []sibling
+	live   *sibling
+	config document
+	action broker.Action
+}
+
+func (p *consumerPair) id() string {
+	c := p.asked()
+	return c.ID()
+}
+
+// asked is the configuration as the broker reads it. What it can not read, and
+// so will refuse, needs a subject all the same.
+func (p *consumerPair) asked() broker.ConsumerConfig {
+	d, err := broker.DecodeConsumer([]byte(p.config.String()))
+	if err != nil {
+		panic(err)
+	}
+	return d.Config
+}
+
+// sendable says whether the request can be written to the wire at all.
+func sendable(c document) bool {
+	p := consumerPair{config: c}
+	if strings.Contains(p.subject(), ".DURABLE.") && strings.Contains(p.id(), ".") {
+		return false // nobody listens
+	}
+	return p.id() != "" && !strings.ContainsAny(p.id(), " \t") && !strings.HasSuffix(p.id(), ".")
+}
+
+// subject is where the model says that the request goes.
+func (p *consumerPair) subject() string {
+	if c := p.asked(); c.Durable != "" && c.Name != "" && c.Durable != c.Name {
+		return "$JS.API.CONSUMER.DURABLE.CREATE.S." + c.Durable
+	}
+	return "$JS.API.CONSUMER.CREATE.S." + p.id()
+}
+
+// play sends the request and compares the answer with the model's.
+func (p *consumerPair) play(t *testing.T, x *target) (mismatch string, got answer, outcome broker.Outcome) {
+	t.Helper()
+	stream := decodeStream(t, json.RawMessage(p.stream.String()))
+	host := &broker.Stream{Config: stream}
+	for _, o := range p.others {
+		host.Consumers = append(host.Consumers, broker.Sibling{Name: o.name, Config: decodeConsumer(t, o.config)})
+	}
+	var live *broker.LiveConsumer
+	if p.live != nil {
+		c := decodeConsumer(t, p.live.config)
+		live = &broker.LiveConsumer{Config: c, Bound: bound(c.DeliverSubject)}
+		host.Consumers = append(host.Consumers, broker.Sibling{Name: p.live.name, Config: c})
+	}
+	declared, err := broker.DecodeConsumer([]byte(p.config.String()))
+	if err != nil {
+		t.Fatalf("%s: %v", p.config, err)
+	}
+	want := x.model.Consumer(host, live, &broker.ConsumerRequest{
+		Config: declared.Config, Action: p.action, Err: declared.Err, Bad: declared.Bad, Unknown: declared.Unknown, Fields: declared.Fields,
+	})
+	payload := fmt.Sprintf(`{"stream_name":"S","config":%s,"action":%q}`, p.config, p.action)
+	got = x.ask(t, p.subject(), []byte(payload))
+	outcome = broker.Reject
+	if got.err == nil {
+		outcome = consumerOutcome(t, live, got.config, stream.Replicas)
+	}
+	return compareConsumer(t, &want, outcome, got), got, outcome
+}
+
+func consumerOutcome(t *testing.T, live *broker.LiveConsumer, after json.RawMessage, replicas int) broker.Outcome {
+	t.Helper()
+	if live == nil {
+		return broker.Create
+	}
+	was, is := live.Config.Canonical(replicas), decodeConsumer(t, after).Canonical(replicas)
+	if compareStored(broker.ConsumerFields(), &was, &is) == "" {
+		return broker.Noop
+	}
+	return broker.Update
+}
+
+func compareConsumer(t *testing.T, want *broker.Result[broker.ConsumerConfig], outcome broker.Outcome, got answer) string {
+	t.Helper()
+	if want.Outcome != outcome {
+		return fmt.Sprintf("outcome: model %s (%v%s), broker %s (%v)", want.Outcome, want.Error, want.Reason, outcome, got.err)
+	}
+	if outcome == broker.Reject {
+		return compareError(want.Error, got.err)
+	}
+	return compareStored(broker.ConsumerFields(), want.Stored, decodeConsumer(t, got.config))
+}
+
+// report fails the test with the pair in its smallest form.
+func (p *consumerPair) report(t *testing.T, x *target, mismatch string) {
+	t.Helper()
+	docs := []*document{&p.stream, &p.config}
+	var live document
+	if p.live != nil {
+		live = parse(p.live.config)
+		docs = append(docs, &live)
+	}
+	tries := 300
+	again := func() string {
+		if tries--; tries < 0 {
+			return ""
+		}
+		return p.replay(t, x, live)
+	}
+	if first := again(); first != "" {
+		for i := 0; i < len(p.others); i++ {
+			was := p.others
+			p.others = slices.Delete(slices.Clone(was), i, i+1)
+			if again() == "" {
+				p.others = was
+			} else {
+				i--
+			}
+		}
+		shrink(docs, []string{"durable_name", "name"}, func() bool {
+			m := again()
+			if m != "" {
+				mismatch = m
+			}
+			return m != ""
+		})
+	} else {
+		mismatch += " (not seen again)"
+	}
+	t.Errorf("%s: %s\n  stream %s\n  others %s\n  live   %s\n  sent   %s action %q", x.name, mismatch, p.stream, names(p.others), live, p.config, p.action)
+}
+
+func names(all []sibling) string {
+	var texts []string
+	for _, s := range all {
+		texts = append(texts, parse(s.config).String())
+	}
+	return strings.Join(texts, " ")
+}
+
+// replay builds the situation anew and plays the request. Empty: no mismatch,
+// or the situation cannot be built.
+func (p *consumerPair) replay(t *testing.T, x *target, live document) string {
+	t.Helper()
+	x.clean(t)
+	made := x.ask(t, "$JS.API.STREAM.CREATE.S", []byte(p.stream.String()))
+	if made.err != nil {
+		return ""
+	}
+	q := *p
+	q.stream, q.others = parse(made.config), nil
+	for _, o := range p.others {
+		got := x.create(t, o.name, parse(o.config))
+		if got.err != nil {
+			return ""
+		}
+		q.others = append(q.others, sibling{o.name, got.config})
+	}
+	if p.live != nil {
+		got := x.create(t, p.live.name, live)
+		if got.err != nil {
+			return ""
+		}
+		q.live = &sibling{p.live.name, got.config}
+	}
+	mismatch, _, _ := q.play(t, x)
+	return mismatch
+}
+
+func (x *target) create(t *testing.T, name string, c document) answer {
+	t.Helper()
+	return x.ask(t, "$JS.API.CONSUMER.CREATE.S."+name, fmt.Appendf(nil, `{"stream_name":"S","config":%s}`, c))
+}
+
+func decodeConsumer(t *testing.T, raw json.RawMessage) *broker.ConsumerConfig {
+	t.Helper()
+	d, err := broker.DecodeConsumer(raw)
+	if err != nil || d.Err != nil {
+		t.Fatalf("the broker's own config %s: %v %v", raw, err, d.Err)
+	}
+	return &d.Config
+}
+
+func decodeStream(t *testing.T, raw json.RawMessage) *broker.StreamConfig {
+	t.Helper()
+	d, err := broker.DecodeStream(raw)
+	if err != nil || d.Err != nil {
+		t.Fatalf("the broker's own config %s: %v %v", raw, err, d.Err)
+	}
+	return &d.Config
+}
