@@ -144,7 +144,7 @@ func (c *comparer) consumerFields(p *ConsumerPass) []Field {
 		fields:   broker.ConsumerFields(),
 		declared: canonical(&d.Request.Config), chosen: filtersAsOne(d.Declared),
 		after: canonical(p.Result.Stored), asked: canonical(p.Result.Asked),
-		outcome: p.Result.Outcome, refused: atFault(&p.Result, p.Live), dropped: p.Result.Dropped,
+		outcome: p.Result.Outcome, refused: atFault(&p.Result, p.Live), dropped: p.Result.Dropped, bad: d.Request.Bad,
 		note: d.noteOn, follows: consumerFollows(p.StreamConfig),
 	}
 	if p.Live != nil {
