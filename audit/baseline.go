@@ -30,6 +30,7 @@ type BaselineEntry struct {
 
 // ReadBaseline reads a baseline file. The name is used in errors.
 func ReadBaseline(name string, data []byte) (*Baseline, error) {
+	data = bytes.TrimPrefix(data, byteOrderMark)
 	if err := checkJSON(name, data); err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ func parseJSON(file string, data []byte) (*Node, error) {
 	}
 	if err != nil {
 		p.fail(err)
+		n = nil
 	}
 	return n, p.errs.Err()
 }

@@ -111,6 +111,19 @@ func (e *Errors) AddKey(p Pair, path, format string, args ...any) {
 	e.Add(&Node{Line: p.Line, Col: p.Col}, path, format, args...)
 }
 
+// Include takes up the mistakes that [Parse] returned.
+func (e *Errors) Include(err error) {
+	var one *PosError
+	switch all, ok := err.(interface{ Unwrap() []error }); { //nolint:errorlint // what errors.Join makes
+	case ok:
+		for _, err := range all.Unwrap() {
+			e.Include(err)
+		}
+	case errors.As(err, &one):
+		e.list = append(e.list, one)
+	}
+}
+
 // Len counts the mistakes.
 func (e *Errors) Len() int { return len(e.list) }
 

@@ -29,6 +29,9 @@ var byteOrderMark = []byte("\ufeff")
 // Parse reads a file of YAML documents, or of JSON. Empty documents are left
 // out; a file without any other is an error. Every duplicate key is told. A byte
 // order mark at the start is passed over and counts as no column.
+//
+// Documents that could be read are returned beside the error, without what it
+// is about, so that the caller can tell its own mistakes together with it.
 func Parse(file string, data []byte) ([]*Node, error) {
 	data = bytes.TrimPrefix(data, byteOrderMark)
 	if err := checkText(file, data); err != nil {
@@ -36,10 +39,17 @@ func Parse(file string, data []byte) ([]*Node, error) {
 	}
 	if t := bytes.TrimSpace(data); t[0] == '{' || t[0] == '[' {
 		if n, err := parseJSON(file, data); err == nil || jsonOnly(file) {
-			return []*Node{n}, err
+			return documents(n), err
 		}
 	}
 	return parseYAML(file, data)
+}
+
+func documents(n *Node) []*Node {
+	if n == nil {
+		return nil
+	}
+	return []*Node{n}
 }
 
 // jsonOnly says whether a file can be nothing else than JSON. Elsewhere what
