@@ -10,8 +10,14 @@ import (
 // TestCases tells what the audit makes of situations that people met and wrote
 // about in public. Each archive under testdata/cases says in a sentence what
 // happened, has the files as they were, reworded, and what natsmig says.
-func TestCases(t *testing.T) {
-	for _, s := range stories(t, "testdata/cases/*.txtar") {
+func TestCases(t *testing.T) { tellStories(t, "testdata/cases/*.txtar") }
+
+// TestMistakes has declarations that can not be read. Every mistake of every file
+// is told, with its place.
+func TestMistakes(t *testing.T) { tellStories(t, "testdata/mistakes/*.txtar") }
+
+func tellStories(t *testing.T, pattern string) {
+	for _, s := range stories(t, pattern) {
 		t.Run(s.name(), func(t *testing.T) {
 			s.unpack(t)
 			told := 0

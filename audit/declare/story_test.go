@@ -57,6 +57,9 @@ func (s story) unpack(t *testing.T) {
 		if _, _, is := command(f.Name); is {
 			continue
 		}
+		if err := os.MkdirAll(filepath.Dir(f.Name), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(f.Name, f.Data, 0o600); err != nil {
 			t.Fatal(err)
 		}
