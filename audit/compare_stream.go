@@ -143,6 +143,9 @@ func tellSources(p *StreamPass) {
 func sourceNames(c *broker.StreamConfig) []string {
 	var names []string
 	for _, s := range c.Sources {
+		if s == nil { // a null in JSON
+			continue
+		}
 		name := s.Name
 		if s.FilterSubject != "" {
 			name += " (filter " + s.FilterSubject + ")"

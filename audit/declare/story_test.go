@@ -27,7 +27,7 @@ type story struct {
 	file string
 }
 
-func stories(t *testing.T, pattern string) []story {
+func stories(t testing.TB, pattern string) []story {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
