@@ -58,8 +58,7 @@ func FuzzRead(f *testing.F) {
 		}
 		set, err := declare.Read(name, data)
 		if err != nil {
-			var pos *strictyaml.PosError
-			if errors.As(err, &pos) {
+			if pos, ok := errors.AsType[*strictyaml.PosError](err); ok {
 				wantInside(t, data, audit.Position{Line: pos.Line, Col: pos.Col})
 			}
 			return

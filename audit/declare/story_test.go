@@ -270,7 +270,7 @@ func tellFindings(b *strings.Builder, indent string, fs []audit.Finding, code st
 		if f.Field != "" {
 			fmt.Fprintf(b, " %s", f.Field)
 		}
-		if at := f.Position.String(); at != "" {
+		if at := f.String(); at != "" {
 			fmt.Fprintf(b, " at %s", at)
 		}
 		fmt.Fprintf(b, ": %s\n", f.Message)

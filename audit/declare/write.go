@@ -181,7 +181,7 @@ func text(s string) string {
 
 // unprintable are the characters that JSON writes as they are, and that YAML
 // refuses or takes for the end of a line.
-var unprintable = regexp.MustCompile("[\\x7f-\\x9f\\x{feff}\\x{fffe}\\x{ffff}]")
+var unprintable = regexp.MustCompile(`[\x7f-\x9f\x{feff}\x{fffe}\x{ffff}]`)
 
 // flow writes a value as JSON, which is YAML too once every character is
 // printable.

@@ -113,13 +113,11 @@ func (e *Errors) AddKey(p Pair, path, format string, args ...any) {
 
 // Include takes up the mistakes that [Parse] returned.
 func (e *Errors) Include(err error) {
-	var one *PosError
-	switch all, ok := err.(interface{ Unwrap() []error }); { //nolint:errorlint // what errors.Join makes
-	case ok:
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, err := range all.Unwrap() {
 			e.Include(err)
 		}
-	case errors.As(err, &one):
+	} else if one, ok := errors.AsType[*PosError](err); ok {
 		e.list = append(e.list, one)
 	}
 }

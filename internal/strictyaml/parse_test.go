@@ -130,8 +130,7 @@ func TestParseBounds(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			began := time.Now()
 			_, err := strictyaml.Parse(tc.file, []byte(tc.in))
-			var pos *strictyaml.PosError
-			if !errors.As(err, &pos) {
+			if _, ok := errors.AsType[*strictyaml.PosError](err); !ok {
 				t.Fatalf("error %v, want a mistake with its place", err)
 			}
 			if !strings.Contains(err.Error(), "nested") && !strings.Contains(err.Error(), "depth") && !strings.Contains(err.Error(), "end") {
