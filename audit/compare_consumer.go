@@ -34,7 +34,7 @@ type ConsumerPass struct {
 func (p *ConsumerPass) Report(f Finding) { p.judge.report(p.rule, p.Entry, p.Declaration, f) }
 
 // Stored is the config that the broker would hold afterwards: the live one
-// where nothing changes, nil where there would be none.
+// where nothing changes, nil where there would be none and where nobody knows.
 func (p *ConsumerPass) Stored() *broker.ConsumerConfig { return p.Result.Stored }
 
 // Handler is the declared handler, or nil.

@@ -19,6 +19,8 @@ import (
 const fuzzFleet = `{"cells": [
 {"name": "old", "broker_version": "2.9.25", "streams": [{"config": {"name": "S", "subjects": ["s.>"]}, "consumers": [
   {"name": "d", "config": {"durable_name": "d", "ack_policy": "explicit", "ack_wait": 30000000000, "max_deliver": -1, "max_waiting": 512, "max_ack_pending": 65536}}]}]},
+{"name": "new", "broker_version": "2.16.0", "streams": [{"config": {"name": "S", "subjects": ["s.>"], "retention": "workqueue"}, "consumers": [
+  {"name": "d", "config": {"durable_name": "d", "ack_policy": "explicit", "backoff": [1000000000], "max_deliver": 2}}]}]},
 {"name": "prod", "broker_version": "2.15.3", "cluster": "C", "streams": [
   {"config": {"name": "S", "subjects": ["s.>"], "retention": "interest", "num_replicas": 3, "max_age": 3600000000000, "metadata": {"a": "b"}},
    "state": {"messages": 5, "first_seq": 1, "last_seq": 5, "subjects": {"s.a": 3, "s.b": 2}}, "consumers": [
