@@ -122,6 +122,9 @@ func parseYAML(file string, data []byte) (docs []*Node, err error) {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
+// lineBreaks writes what YAML takes for the end of a line as a newline.
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
 // addSyntax gives a syntax error a place. yaml.v3 tells the line only.
 func addSyntax(errs *Errors, data []byte, err error) {
 	m := yamlLine.FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0])
@@ -130,7 +133,7 @@ func addSyntax(errs *Errors, data []byte, err error) {
 		return
 	}
 	line, _ := strconv.Atoi(m[1])
-	lines := strings.Split(string(data), "\n")
+	lines := strings.Split(lineBreaks.Replace(string(data)), "\n")
 	line = min(max(line, 1), len(lines))
 	text := lines[line-1]
 	col := len(text) - len(strings.TrimLeft(text, " \t")) + 1
