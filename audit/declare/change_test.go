@@ -20,7 +20,7 @@ func (g *fleetGen) changed(t *testing.T, f *audit.Fleet) []*audit.Declaration {
 				names = append(names, c.Name)
 			}
 			for _, name := range names {
-				d, err := audit.DeclareConsumer(s.Name, g.partial(t, g.consumerConfig(name, s.Config)))
+				d, err := audit.DeclareConsumer(s.Name, partial(t, g.consumerConfig(name, s.Config)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -32,8 +32,8 @@ func (g *fleetGen) changed(t *testing.T, f *audit.Fleet) []*audit.Declaration {
 	return ds
 }
 
-// partial writes a config without the policies that it leaves out.
-func (g *fleetGen) partial(t *testing.T, c broker.ConsumerConfig) json.RawMessage {
+// partial writes a config without the members that are zero.
+func partial(t *testing.T, c any) json.RawMessage {
 	t.Helper()
 	var all map[string]json.RawMessage
 	decode(t, toJSON(t, c), &all)
@@ -202,4 +202,47 @@ func TestBaselineCoversWhatItWasMadeOf(t *testing.T) {
 			t.Errorf("verdict %s with %d refused", second.Verdict, second.Summary.Reject)
 		}
 	})
+}
+
+// TestStreamAppliedTwice does with one stream after the other what
+// [TestAppliedTwice] does with consumers.
+func TestStreamAppliedTwice(t *testing.T) {
+	seen := map[broker.Outcome]int{}
+	eachFleet(t, 80, func(t *testing.T, g *fleetGen, s *audit.Snapshot, _ *audit.Fleet) {
+		for i := range s.Cells[0].Streams {
+			cell := s.Cells[0]
+			one := &audit.Snapshot{TakenAt: s.TakenAt, Cells: []audit.Cell{cell}}
+			d, err := audit.DeclareStream(partial(t, g.streamConfig(cell.Streams[i].Name())))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.Writer = pick(g, audit.Replace, audit.Merge)
+			ds := []*audit.Declaration{d}
+			was := streamEntry(compare(t, index(t, one), ds, audit.Options{}), d.Stream)
+			seen[was.Outcome]++
+			if was.Outcome != broker.Update {
+				continue
+			}
+			cell.Streams = append([]audit.Stream{}, cell.Streams...)
+			cell.Streams[i].Config = toJSON(t, was.After)
+			one.Cells = []audit.Cell{cell}
+			if now := streamEntry(compare(t, index(t, one), ds, audit.Options{}), d.Stream); now.Outcome != broker.Noop {
+				t.Errorf("%s (%s, %s): updated, and then %s %v\n%+v\nafter %s", d.Stream, was.BrokerVersion, d.Writer, now.Outcome, now.Error, now.Fields, toJSON(t, was.After))
+			}
+		}
+	})
+	for _, o := range []broker.Outcome{broker.Update, broker.Reject} {
+		if seen[o] == 0 {
+			t.Errorf("no outcome was %s: %v", o, seen)
+		}
+	}
+}
+
+func streamEntry(r *audit.Report, name string) *audit.Entry {
+	for i := range r.Streams {
+		if r.Streams[i].Stream == name {
+			return &r.Streams[i]
+		}
+	}
+	return nil
 }
