@@ -30,6 +30,7 @@ type BaselineEntry struct {
 
 // ReadBaseline reads a baseline file. The name is used in errors.
 func ReadBaseline(name string, data []byte) (*Baseline, error) {
+	data = bytes.TrimPrefix(data, byteOrderMark)
 	if err := checkJSON(name, data); err != nil {
 		return nil, err
 	}
@@ -52,6 +53,9 @@ func NewBaseline(r *Report) *Baseline {
 	b := &Baseline{Schema: BaselineSchema, Findings: []BaselineEntry{}}
 	for _, e := range slices.Concat(r.Streams, r.Consumers) {
 		for _, f := range e.Findings {
+			if f.Code == refused.Code || f.Code == streamRefused.Code {
+				continue
+			}
 			if f.Severity == Info || f.Excused != "" && f.Excused != inBaseline {
 				continue
 			}

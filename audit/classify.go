@@ -21,6 +21,7 @@ type fate[C any] struct {
 	outcome broker.Outcome
 	refused []string
 	dropped []string
+	bad     string // the field whose declared value can not be read, or ""
 	note    func(field string) *Note
 	follows func(i int, d, after *C) string // why an undeclared field moves, or ""
 }
@@ -44,11 +45,14 @@ func (f *fate[C]) field(i int, class Class, note string) Field {
 	if f.live != nil {
 		out.Have = d.Get(f.live)
 	}
-	if f.chosen.Has(i) {
-		out.Declared = d.Get(f.declared)
-	}
 	if f.after != nil {
 		out.After = d.Get(f.after)
+	}
+	if d.Name == f.bad { // a default stands in its place
+		return out
+	}
+	if f.chosen.Has(i) {
+		out.Declared = d.Get(f.declared)
 	}
 	if f.outcome == broker.Reject && f.asked != nil {
 		out.Asked = d.Get(f.asked)

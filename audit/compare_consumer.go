@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"time"
 
 	"github.com/natsmig/natsmig/audit/broker"
@@ -33,7 +34,7 @@ type ConsumerPass struct {
 func (p *ConsumerPass) Report(f Finding) { p.judge.report(p.rule, p.Entry, p.Declaration, f) }
 
 // Stored is the config that the broker would hold afterwards: the live one
-// where nothing changes, nil where there would be none.
+// where nothing changes, nil where there would be none and where nobody knows.
 func (p *ConsumerPass) Stored() *broker.ConsumerConfig { return p.Result.Stored }
 
 // Handler is the declared handler, or nil.
@@ -143,7 +144,7 @@ func (c *comparer) consumerFields(p *ConsumerPass) []Field {
 		fields:   broker.ConsumerFields(),
 		declared: canonical(&d.Request.Config), chosen: filtersAsOne(d.Declared),
 		after: canonical(p.Result.Stored), asked: canonical(p.Result.Asked),
-		outcome: p.Result.Outcome, refused: atFault(&p.Result), dropped: p.Result.Dropped,
+		outcome: p.Result.Outcome, refused: atFault(&p.Result, p.Live), dropped: p.Result.Dropped, bad: d.Request.Bad,
 		note: d.noteOn, follows: consumerFollows(p.StreamConfig),
 	}
 	if p.Live != nil {
@@ -160,10 +161,21 @@ func (c *comparer) consumerFields(p *ConsumerPass) []Field {
 }
 
 // atFault lists the fields that a refusal is about. For a ladder that is too
-// long they are two.
-func atFault(res *broker.Result[broker.ConsumerConfig]) []string {
+// long they are two. A filter can stand in either of its fields: where one is
+// refused, the other is not another change that is lost.
+func atFault(res *broker.Result[broker.ConsumerConfig], live *ConsumerView) []string {
 	if res.Error != nil && res.Error.ErrCode == 10116 {
 		return []string{"backoff", "max_deliver"}
+	}
+	if live == nil {
+		return res.Refused
+	}
+	one, many := live.Config.FilterSubject != "", len(live.Config.FilterSubjects) > 0
+	switch {
+	case one && slices.Contains(res.Refused, "filter_subjects"):
+		return append(slices.Clone(res.Refused), "filter_subject")
+	case many && slices.Contains(res.Refused, "filter_subject"):
+		return append(slices.Clone(res.Refused), "filter_subjects")
 	}
 	return res.Refused
 }

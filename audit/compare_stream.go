@@ -113,7 +113,7 @@ func (c *comparer) streamFields(p *StreamPass) []Field {
 		fields:   broker.StreamFields(),
 		declared: canonical(&d.StreamRequest.Config), chosen: d.Declared,
 		after: canonical(p.Result.Stored), asked: canonical(p.Result.Asked),
-		outcome: p.Result.Outcome, refused: p.Result.Refused, dropped: p.Result.Dropped,
+		outcome: p.Result.Outcome, refused: p.Result.Refused, dropped: p.Result.Dropped, bad: d.StreamRequest.Bad,
 		note: d.noteOn, follows: func(int, *broker.StreamConfig, *broker.StreamConfig) string { return "" },
 	}
 	if p.Live != nil {
@@ -146,6 +146,9 @@ func tellSources(p *StreamPass) {
 func sourceNames(c *broker.StreamConfig) []string {
 	var names []string
 	for _, s := range c.Sources {
+		if s == nil { // a null in JSON
+			continue
+		}
 		name := s.Name
 		if s.FilterSubject != "" {
 			name += " (filter " + s.FilterSubject + ")"

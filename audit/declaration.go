@@ -133,6 +133,9 @@ func DeclareConsumer(stream string, config json.RawMessage) (*Declaration, error
 	if err != nil {
 		return nil, fmt.Errorf("consumer of stream %q: %w", stream, err)
 	}
+	if dec.Err != nil {
+		readNames(config, map[string]*string{"durable_name": &dec.Config.Durable, "name": &dec.Config.Name})
+	}
 	if dec.Config.ID() == "" {
 		return nil, fmt.Errorf("consumer of stream %q: neither durable_name nor name is set", stream)
 	}
@@ -152,6 +155,9 @@ func DeclareStream(config json.RawMessage) (*Declaration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("stream: %w", err)
 	}
+	if dec.Err != nil {
+		readNames(config, map[string]*string{"name": &dec.Config.Name})
+	}
 	if dec.Config.Name == "" {
 		return nil, fmt.Errorf("stream: name is not set")
 	}
@@ -162,4 +168,20 @@ func DeclareStream(config json.RawMessage) (*Declaration, error) {
 		},
 		Declared: dec.Fields,
 	}, nil
+}
+
+// readNames reads the members that name a thing from a configuration of which
+// another member can not be read: what the broker refuses has a name all the
+// same.
+func readNames(config json.RawMessage, names map[string]*string) {
+	var all members
+	if json.Unmarshal(config, &all) != nil {
+		return
+	}
+	for key, to := range names {
+		var name string
+		if json.Unmarshal(all[key], &name) == nil {
+			*to = name
+		}
+	}
 }

@@ -49,12 +49,13 @@ goes on deciding when a failing message is retried, whatever the code believes: 
 nak with a delay of d waits d + backoff[n-1] - ack_wait. With a writer that replaces,
 the ladder goes away with the next deploy. Declare backoff, or remove it on purpose.`,
 	Consumer: func(p *ConsumerPass) {
-		if p.Live == nil || p.Declaration == nil || len(p.Live.Config.Backoff) == 0 || p.Declaration.declares("backoff") {
+		c := p.Stored()
+		if p.Live == nil || p.Declaration == nil || c == nil || len(p.Live.Config.Backoff) == 0 || p.Declaration.declares("backoff") {
 			return
 		}
 		ladder := Show(p.Live.Config.Backoff)
 		f := Finding{Field: "backoff", Have: p.Live.Config.Backoff}
-		if len(p.Stored().Backoff) > 0 {
+		if len(c.Backoff) > 0 {
 			if p.Handler() != nil {
 				f.Severity = Error
 			}
@@ -275,6 +276,9 @@ func (p *ConsumerPass) checkStoredWithoutEffect() {
 		return
 	}
 	live, next := p.Live.Config, p.Stored()
+	if next == nil { // nobody knows
+		return
+	}
 	if d.declares("pause_until") && !sameTime(d.Request.Config.PauseUntil, next.PauseUntil) {
 		p.Report(Finding{Field: "pause_until", Message: "pause_until counts at creation only: an update keeps the live value without a word", Fix: "use the pause request (nats consumer pause)"})
 	}

@@ -32,7 +32,7 @@ the old one with its messages stays, or is deleted.`,
 
 func (p *StreamPass) refusedValue(field string) string {
 	i, ok := broker.StreamFieldIndex(field)
-	if !ok || p.Live == nil || p.Result.Asked == nil {
+	if !ok || p.Live == nil || p.Result.Asked == nil || field == p.Declaration.StreamRequest.Bad {
 		return ""
 	}
 	get := broker.StreamFields()[i].Get

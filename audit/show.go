@@ -31,11 +31,13 @@ func Show(v any) string {
 	if s := fmt.Sprint(v); !strings.ContainsAny(s, "{[&") {
 		return s
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // subjects have > in them
+	if err := enc.Encode(v); err != nil {
 		return fmt.Sprint(v)
 	}
-	return string(b)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func showList[T any](list []T, show func(T) string) string {

@@ -38,6 +38,7 @@ type Missing struct {
 	Stream string `json:"stream,omitempty"` // empty: the streams themselves, or the account
 	What   string `json:"what"`             // for example "the list of consumers"
 	Reason string `json:"reason"`
+	extra  members
 }
 
 // A Stream is the API's stream info, and the infos of its consumers.

@@ -57,6 +57,13 @@ func (c Cell) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON implements [json.Marshaler].
+func (m Missing) MarshalJSON() ([]byte, error) {
+	o := object{"what": m.What, "reason": m.Reason}
+	o.set("stream", m.Stream == "", m.Stream)
+	return json.Marshal(o.with(m.extra))
+}
+
+// MarshalJSON implements [json.Marshaler].
 func (s Stream) MarshalJSON() ([]byte, error) {
 	consumers := s.Consumers
 	if consumers == nil {
@@ -91,6 +98,11 @@ func (c *Cell) UnmarshalJSON(b []byte) error {
 		"name": &c.Name, "broker_version": &c.BrokerVersion, "cluster": &c.Cluster, "domain": &c.Domain,
 		"account": &c.Account, "complete": &c.Complete, "missing": &c.Missing, "streams": &c.Streams,
 	})
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (m *Missing) UnmarshalJSON(b []byte) error {
+	return open(b, &m.extra, map[string]any{"stream": &m.Stream, "what": &m.What, "reason": &m.Reason})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].

@@ -13,6 +13,7 @@ import (
 // info, stream info, lists and responses of them. Such a file becomes one cell
 // named after it, with an unknown broker version. The name is used in errors.
 func ReadSnapshot(name string, data []byte) (*Snapshot, error) {
+	data = bytes.TrimPrefix(data, byteOrderMark)
 	if !utf8.Valid(data) {
 		return nil, fmt.Errorf("%s: not text: it is not valid UTF-8", name)
 	}
@@ -44,6 +45,9 @@ func ReadSnapshot(name string, data []byte) (*Snapshot, error) {
 	s.Schema = SnapshotSchema
 	return &s, nil
 }
+
+// byteOrderMark is what some shells begin a file with.
+var byteOrderMark = []byte("\ufeff")
 
 func firstByte(data []byte) int { return len(data) - len(bytes.TrimLeft(data, " \t\r\n")) }
 

@@ -31,34 +31,47 @@ type Set struct {
 	Skipped      []string      // kinds that other tools apply, and that were passed over
 }
 
-// Paths reads files, and every .yaml, .yml and .json file in folders. The error
-// joins the mistakes of all of them.
+// Paths reads files, and every .yaml, .yml and .json file in folders, but for
+// hidden folders inside them. The error joins the mistakes of all of them.
 func Paths(paths []string) (*Set, error) {
 	set := &Set{}
 	var errs []error
 	for _, p := range paths {
-		files, err := expand(p)
+		one, err := readPath(p)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		for _, f := range files {
-			one, err := readFile(f)
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			if one.empty() && len(files) == 1 {
-				errs = append(errs, fmt.Errorf("%s: no stream or consumer configuration found%s", f, one.passedOver()))
-			}
-			set.add(one)
-		}
-		if len(files) > 1 && set.empty() && len(errs) == 0 {
-			errs = append(errs, fmt.Errorf("%s: no stream or consumer configuration found in %d files", p, len(files)))
-		}
+		set.add(one)
 	}
 	if err := set.twice(); err != nil {
 		errs = append(errs, err)
+	}
+	return set, errors.Join(errs...)
+}
+
+// readPath reads a file, or those of a folder.
+func readPath(path string) (*Set, error) {
+	files, err := expand(path)
+	if err != nil {
+		return nil, err
+	}
+	set := &Set{}
+	var errs []error
+	for _, f := range files {
+		one, err := readFile(f)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		set.add(one)
+	}
+	if set.empty() && len(errs) == 0 {
+		in := ""
+		if len(files) > 1 {
+			in = fmt.Sprintf(" in %d files", len(files))
+		}
+		return nil, fmt.Errorf("%s: no stream or consumer configuration found%s%s", path, in, set.passedOver())
 	}
 	return set, errors.Join(errs...)
 }
@@ -117,7 +130,11 @@ func expand(path string) ([]string, error) {
 		return []string{path}, nil
 	}
 	var files []string
-	err = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
+	root := path + string(filepath.Separator) // so that a link is followed
+	err = filepath.WalkDir(root, func(p string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() && p != root && strings.HasPrefix(e.Name(), ".") {
+			return fs.SkipDir // .git, or the copies that a mounted ConfigMap keeps
+		}
 		if err == nil && !e.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(p)) {
 			files = append(files, p)
 		}

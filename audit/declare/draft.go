@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/natsmig/natsmig/audit"
 	"github.com/natsmig/natsmig/audit/broker"
@@ -97,14 +98,47 @@ func (b *draft) explain(field string, n *strictyaml.Node, err error) string {
 		return fmt.Sprintf("%q is not one of %v%s", n.Value, words, strictyaml.Suggest(n.Value, words))
 	}
 	var te *json.UnmarshalTypeError
-	if errors.As(err, &te) {
-		have := fmt.Sprintf("%s (%q)", n.Kind, n.Value)
-		if n.Kind == strictyaml.Mapping || n.Kind == strictyaml.List {
-			have = string(n.Kind)
-		}
-		return fmt.Sprintf("want %s, have %s", goType(te.Type.String()), have)
+	var day *time.ParseError
+	switch {
+	case errors.As(err, &te):
+		return mismatch(n, te)
+	case errors.As(err, &day):
+		return fmt.Sprintf("want a time such as 2027-01-31T12:00:00Z, have %q", n.Value)
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+// mismatch says what was wanted and what is there.
+func mismatch(n *strictyaml.Node, te *json.UnmarshalTypeError) string {
+	want := goType(te.Type.String())
+	switch have := jsonType(te.Value); {
+	case n.Kind != strictyaml.Mapping && n.Kind != strictyaml.List:
+		if n.Kind == strictyaml.Int && want == string(strictyaml.Int) {
+			return n.Value + " is out of range"
+		}
+		return fmt.Sprintf("want %s, have %s (%q)", want, n.Kind, n.Value)
+	case have == string(n.Kind) && (te.Field == "" || !strings.Contains(te.Field, ".")):
+		return fmt.Sprintf("want %s, have %s", want, have)
+	default:
+		return fmt.Sprintf("want %s in it, have %s", want, have)
+	}
+}
+
+// jsonType is what encoding/json calls a kind of value, in the words of the
+// file.
+func jsonType(v string) string {
+	word, _, _ := strings.Cut(v, " ")
+	switch word {
+	case "object":
+		return string(strictyaml.Mapping)
+	case "array":
+		return string(strictyaml.List)
+	case "string":
+		return string(strictyaml.String)
+	case "bool":
+		return string(strictyaml.Bool)
+	}
+	return string(strictyaml.Float)
 }
 
 func goType(t string) string {

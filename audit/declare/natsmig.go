@@ -105,13 +105,14 @@ func (r *reader) consumer(o *strictyaml.Object, item *strictyaml.Node, stream st
 	o.Text("name", &name)
 	r.config(o, b)
 	r.identity(b, item, durable, name)
+	r.misplaced(o, b)
 	writer := r.writer(o, h.writer)
 	handler := r.handler(o)
 	var because map[string]string
 	o.Texts("because", &because)
 	o.Done(b.names()...)
-	if len(b.members) == 0 || stream == "" {
-		return
+	if b.members["durable_name"] == nil && b.members["name"] == nil || stream == "" {
+		return // told already
 	}
 	d, err := b.declaration(stream)
 	if err != nil {
@@ -147,8 +148,22 @@ func (r *reader) identity(b *draft, item *strictyaml.Node, durable, name string)
 		b.claim("durable_name", durable, item, at)
 	case name != "":
 		b.claim("name", name, item, at)
-	case b.members["durable_name"] == nil && b.members["name"] == nil:
+	case b.members["durable_name"] == nil && b.members["name"] == nil && scalarOrNone(item.Get("durable")) && scalarOrNone(item.Get("name")):
 		r.errs.Add(item, "", "durable is missing: name the consumer")
+	}
+}
+
+func scalarOrNone(n *strictyaml.Node) bool {
+	return n == nil || n.Kind != strictyaml.Mapping && n.Kind != strictyaml.List
+}
+
+// misplaced tells the fields of a configuration that stand beside it.
+func (r *reader) misplaced(o *strictyaml.Object, b *draft) {
+	for _, p := range o.Rest() {
+		if _, ok := b.kind(p.Key); ok {
+			o.Node(p.Key)
+			r.errs.AddKey(p, o.Path(p.Key), "belongs into config")
+		}
 	}
 }
 
@@ -214,6 +229,7 @@ func (r *reader) stream(o *strictyaml.Object, item *strictyaml.Node, h head) {
 	if name != "" {
 		b.claim("name", name, item, r.position(item))
 	}
+	r.misplaced(o, b)
 	writer := r.writer(o, h.writer)
 	var because map[string]string
 	o.Texts("because", &because)

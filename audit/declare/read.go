@@ -20,11 +20,10 @@ type reader struct {
 // Read reads one file's contents. The name is used in positions, and tells JSON
 // from YAML where the first byte does not.
 func Read(name string, data []byte) (*Set, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // a byte order mark
 	docs, err := strictyaml.Parse(name, data)
-	if err != nil {
-		return nil, err
-	}
 	r := &reader{file: name, data: data, errs: &strictyaml.Errors{File: name}, set: &Set{}}
+	r.errs.Include(err)
 	for _, n := range docs {
 		r.document(n, "")
 	}

@@ -96,6 +96,7 @@ func (r *reader) tfConsumer(res *strictyaml.Node, path string) {
 	}
 	b := r.draft(false)
 	r.tfFields(b, values, tfConsumerKeys, path)
+	r.tfSampling(b, values)
 	notes := r.tfConsumerDefaults(b, values)
 	r.tfDeliver(b, values)
 	stream := strings.TrimPrefix(values.Text("stream_id"), "JETSTREAM_STREAM_")
@@ -158,38 +159,58 @@ func inSeconds(n *strictyaml.Node) *strictyaml.Node {
 	return &t
 }
 
+// tfSampling writes the provider's percentage as the API has it. The provider
+// sends "0%" where none is set, which means the same as nothing.
+func (r *reader) tfSampling(b *draft, values *strictyaml.Node) {
+	if v := values.Get("sample_freq"); v != nil && v.Kind == strictyaml.Int && !emptyValue(v) {
+		b.put("sample_freq", v.Value+"%", r.position(v))
+	}
+}
+
 // tfConsumerDefaults fills in the provider's own defaults, which it sends.
 func (r *reader) tfConsumerDefaults(b *draft, values *strictyaml.Node) []audit.Note {
 	var notes []audit.Note
-	fill := func(field string, value, shown any, why string) {
-		if b.members[field] == nil {
+	fill := func(field string, value, shown any) {
+		if v := values.Get(field); v == nil || v.Kind == strictyaml.Null {
 			b.put(field, value, r.position(values))
-			notes = append(notes, audit.Note{Field: field, Value: shown, Message: why})
+			notes = append(notes, audit.Note{
+				Field: field, Value: shown, Message: fmt.Sprintf("provider default %s %s", field, audit.Show(shown)),
+			})
 		}
 	}
-	fill("ack_policy", "explicit", "explicit", "provider default explicit")
-	fill("replay_policy", "instant", "instant", "provider default instant")
-	fill("max_ack_pending", 20000, 20000, "provider default 20000")
-	fill("ack_wait", 30*time.Second, 30*time.Second, "provider default 30s")
-	if first := values.Get("backoff"); first != nil && len(first.Items) > 0 {
-		r.perpetualPlan(b, first, notes)
+	fill("ack_policy", "explicit", "explicit")
+	fill("replay_policy", "instant", "instant")
+	fill("max_ack_pending", 20000, 20000)
+	fill("ack_wait", providerAckWait, providerAckWait)
+	if ladder := values.Get("backoff"); ladder != nil && len(ladder.Items) > 0 {
+		notes = perpetualPlan(b, ladder, notes)
 	}
 	return notes
 }
 
-// perpetualPlan says that a ladder and the ack_wait that goes with it never
-// converge: the provider reads back the first rung and plans its own value.
-func (r *reader) perpetualPlan(b *draft, ladder *strictyaml.Node, notes []audit.Note) {
+const providerAckWait = 30 * time.Second
+
+// perpetualPlan says that a ladder and the provider's ack_wait never converge:
+// it reads back the first rung and plans its own value. In a state and in a plan
+// the default stands among the values like any other.
+func perpetualPlan(b *draft, ladder *strictyaml.Node, notes []audit.Note) []audit.Note {
 	first := ladder.Items[0].Value
-	if string(b.members["ack_wait"]) == string(mustJSON(secondsOf(first))) {
-		return
+	if string(b.members["ack_wait"]) != string(mustJSON(providerAckWait)) || secondsOf(first) == providerAckWait {
+		return notes
+	}
+	plan := audit.Note{
+		Field:   "ack_wait",
+		Message: fmt.Sprintf("provider default 30s against backoff[0] %ss: Terraform plans the change for ever", first),
+		Fix:     fmt.Sprintf("set ack_wait = %s", first),
 	}
 	for i := range notes {
 		if notes[i].Field == "ack_wait" {
-			notes[i].Message = fmt.Sprintf("provider default 30s against backoff[0] %ss: Terraform plans the change for ever", first)
-			notes[i].Fix = fmt.Sprintf("set ack_wait = %s", first)
+			plan.Value = notes[i].Value
+			notes[i] = plan
+			return notes
 		}
 	}
+	return append(notes, plan)
 }
 
 func secondsOf(text string) time.Duration {

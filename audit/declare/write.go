@@ -179,7 +179,12 @@ func text(s string) string {
 	return flow(s)
 }
 
-// flow writes a value as JSON, which is YAML too.
+// unprintable are the characters that JSON writes as they are, and that YAML
+// refuses or takes for the end of a line.
+var unprintable = regexp.MustCompile(`[\x7f-\x9f\x{feff}\x{fffe}\x{ffff}]`)
+
+// flow writes a value as JSON, which is YAML too once every character is
+// printable.
 func flow(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -187,5 +192,7 @@ func flow(v any) string {
 	if err := enc.Encode(v); err != nil {
 		return "null"
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return unprintable.ReplaceAllStringFunc(strings.TrimSuffix(b.String(), "\n"), func(s string) string {
+		return fmt.Sprintf(`\u%04x`, []rune(s)[0])
+	})
 }

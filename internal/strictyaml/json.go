@@ -27,6 +27,7 @@ func parseJSON(file string, data []byte) (*Node, error) {
 	}
 	if err != nil {
 		p.fail(err)
+		n = nil
 	}
 	return n, p.errs.Err()
 }
@@ -38,23 +39,34 @@ type jsonParser struct {
 	errs  *Errors
 }
 
+var (
+	errFollows = errors.New("something follows the JSON value")
+	errNested  = errors.New("too deeply nested")
+)
+
 // end refuses anything behind the value.
 func (p *jsonParser) end() error {
 	if _, err := p.dec.Token(); err == nil {
-		return errors.New("something follows the JSON value")
+		return errFollows
 	} else if !errors.Is(err, io.EOF) {
 		return err
 	}
 	return nil
 }
 
+// fail gives a syntax error its place. The offsets of a decoder that reads
+// tokens do not count the delimiters, so the whole is parsed once more.
 func (p *jsonParser) fail(err error) {
-	offset := int(p.dec.InputOffset())
+	offset := p.next()
+	var whole json.RawMessage
 	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if errors.As(json.Unmarshal(p.data, &whole), &syntax) && !errors.Is(err, errNested) {
 		offset = int(syntax.Offset) - 1
+		if !errors.Is(err, errFollows) {
+			err = syntax
+		}
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || err.Error() == "unexpected end of JSON input" {
 		err, offset = errors.New("the file ends in the middle"), len(p.data)
 	}
 	p.errs.Add(p.at(offset), "", "not JSON: %v", err)
@@ -79,7 +91,7 @@ func (p *jsonParser) next() int {
 
 func (p *jsonParser) value(path string, depth int) (*Node, error) {
 	if depth > maxDepth {
-		return nil, errors.New("too deeply nested")
+		return nil, errNested
 	}
 	n := p.at(p.next())
 	tok, err := p.dec.Token()

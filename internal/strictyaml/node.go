@@ -111,6 +111,17 @@ func (e *Errors) AddKey(p Pair, path, format string, args ...any) {
 	e.Add(&Node{Line: p.Line, Col: p.Col}, path, format, args...)
 }
 
+// Include takes up the mistakes that [Parse] returned.
+func (e *Errors) Include(err error) {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range all.Unwrap() {
+			e.Include(err)
+		}
+	} else if one, ok := errors.AsType[*PosError](err); ok {
+		e.list = append(e.list, one)
+	}
+}
+
 // Len counts the mistakes.
 func (e *Errors) Len() int { return len(e.list) }
 

@@ -16,25 +16,40 @@ import (
 // MaxSize is the largest file that [Parse] reads, in bytes.
 const MaxSize = 16 << 20
 
-// maxNodes bounds what aliases can blow a small file up to, maxDepth how deep it
-// may be nested.
+// maxNodes bounds what aliases can blow a small file up to, maxDepth how deep a
+// file may be nested.
 const (
-	maxNodes = 2_000_000
+	maxNodes = 100_000
 	maxDepth = 200
 )
 
+// byteOrderMark is what some editors and shells begin a file with.
+var byteOrderMark = []byte("\ufeff")
+
 // Parse reads a file of YAML documents, or of JSON. Empty documents are left
-// out; a file without any other is an error. Every duplicate key is told.
+// out; a file without any other is an error. Every duplicate key is told. A byte
+// order mark at the start is passed over and counts as no column.
+//
+// Documents that could be read are returned beside the error, without what it
+// is about, so that the caller can tell its own mistakes together with it.
 func Parse(file string, data []byte) ([]*Node, error) {
+	data = bytes.TrimPrefix(data, byteOrderMark)
 	if err := checkText(file, data); err != nil {
 		return nil, err
 	}
 	if t := bytes.TrimSpace(data); t[0] == '{' || t[0] == '[' {
 		if n, err := parseJSON(file, data); err == nil || jsonOnly(file) {
-			return []*Node{n}, err
+			return documents(n), err
 		}
 	}
 	return parseYAML(file, data)
+}
+
+func documents(n *Node) []*Node {
+	if n == nil {
+		return nil
+	}
+	return []*Node{n}
 }
 
 // jsonOnly says whether a file can be nothing else than JSON. Elsewhere what
@@ -94,7 +109,7 @@ func parseYAML(file string, data []byte) (docs []*Node, err error) {
 			addSyntax(errs, data, err)
 			break
 		}
-		b := &builder{errs: errs}
+		b := &builder{errs: errs, hint: templateHint(data)}
 		if n := b.build(doc.Content[0], "", 0); n != nil && n.Kind != Null {
 			docs = append(docs, n)
 		}
@@ -107,6 +122,9 @@ func parseYAML(file string, data []byte) (docs []*Node, err error) {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
+// lineBreaks writes what YAML takes for the end of a line as a newline.
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
 // addSyntax gives a syntax error a place. yaml.v3 tells the line only.
 func addSyntax(errs *Errors, data []byte, err error) {
 	m := yamlLine.FindStringSubmatch(strings.SplitN(err.Error(), "\n", 2)[0])
@@ -115,30 +133,40 @@ func addSyntax(errs *Errors, data []byte, err error) {
 		return
 	}
 	line, _ := strconv.Atoi(m[1])
-	lines := strings.Split(string(data), "\n")
+	lines := strings.Split(lineBreaks.Replace(string(data)), "\n")
 	line = min(max(line, 1), len(lines))
 	text := lines[line-1]
 	col := len(text) - len(strings.TrimLeft(text, " \t")) + 1
-	msg := "not YAML: " + m[2]
-	if bytes.Contains(data, []byte("{{")) {
-		msg += " (an unrendered template? give natsmig what helm template prints)"
+	errs.Add(&Node{Line: line, Col: col}, "", "not YAML: %s%s", m[2], templateHint(data))
+}
+
+// templateHint says what a file with template actions in it needs.
+func templateHint(data []byte) string {
+	if !bytes.Contains(data, []byte("{{")) {
+		return ""
 	}
-	errs.Add(&Node{Line: line, Col: col}, "", "%s", msg)
+	return " (an unrendered template? give natsmig what helm template prints)"
 }
 
 // builder turns yaml.v3's nodes into ours.
 type builder struct {
 	errs  *Errors
-	nodes int
+	alias int // how many aliases we are inside of
+	nodes int // made of aliases
 	full  bool
+	hint  string // what to add to mistakes that a template makes
 }
 
 func (b *builder) build(y *yaml.Node, path string, depth int) *Node {
-	for y.Kind == yaml.AliasNode {
+	if y.Kind == yaml.AliasNode {
 		y = y.Alias
+		b.alias++
+		defer func() { b.alias-- }()
 	}
 	n := &Node{Line: y.Line, Col: y.Column}
-	b.nodes++
+	if b.alias > 0 {
+		b.nodes++
+	}
 	if b.nodes > maxNodes || depth > maxDepth {
 		if !b.full {
 			b.full = true
@@ -170,16 +198,13 @@ func (b *builder) buildPairs(n *Node, y *yaml.Node, path string, depth int) {
 		key, value := y.Content[i], y.Content[i+1]
 		if key.Tag == "!!merge" {
 			if m := b.build(value, path, depth+1); m != nil {
-				merged = append(merged, m.Pairs...)
-				for _, item := range m.Items {
-					merged = append(merged, item.Pairs...)
-				}
+				merged = append(merged, b.merge(m, path)...)
 			}
 			continue
 		}
 		p := Pair{Key: key.Value, Line: key.Line, Col: key.Column}
 		if key.Kind != yaml.ScalarNode {
-			b.errs.AddKey(p, path, "a key must be text")
+			b.errs.AddKey(p, path, "a key must be text%s", b.hint)
 			continue
 		}
 		if first, ok := seen[p.Key]; ok {
@@ -197,6 +222,23 @@ func (b *builder) buildPairs(n *Node, y *yaml.Node, path string, depth int) {
 			n.Pairs = append(n.Pairs, p)
 		}
 	}
+}
+
+// merge lists the members that a merge key brings in.
+func (b *builder) merge(n *Node, path string) []Pair {
+	switch n.Kind {
+	case Mapping:
+		return n.Pairs
+	case List:
+		var all []Pair
+		for _, item := range n.Items {
+			all = append(all, b.merge(item, path)...)
+		}
+		return all
+	case String, Int, Float, Bool, Null:
+	}
+	b.errs.Add(n, path, "<< wants a mapping to merge, have %s", n.describe())
+	return nil
 }
 
 func scalarKind(y *yaml.Node) Kind {
