@@ -18,32 +18,37 @@ type page struct {
 	offline      map[string]string // by name, and why
 }
 
+// parsePage wants the outline of an object. Whether each item is sound is seen
+// when it is read.
 func parsePage(data []byte) (*page, error) {
 	var p page
-	if !json.Valid(data) {
-		return nil, errors.New("the reply is not JSON")
-	}
 	var failed error
-	read := func(value []byte, to any) {
-		if err := json.Unmarshal(value, to); err != nil {
+	read := func(at int, to any) (end int) {
+		end = valueEnd(data, at)
+		if err := json.Unmarshal(data[min(at, end):end], to); err != nil {
 			failed = fmt.Errorf("the reply is no listing: %w", err)
 		}
+		return end
 	}
-	eachMember(data, func(key string, value json.RawMessage) bool {
-		switch key {
+	end := walk(data, func(key []byte, at int) (end int) {
+		switch string(key) {
 		case "total":
-			read(value, &p.total)
+			return read(at, &p.total)
 		case "limit":
-			read(value, &p.limit)
+			return read(at, &p.limit)
 		case "streams", "consumers":
-			p.items = elements(value)
+			p.items, end = elements(data, at)
+			return end
 		case "missing":
-			read(value, &p.missing)
+			return read(at, &p.missing)
 		case "offline":
-			read(value, &p.offline)
+			return read(at, &p.offline)
 		}
-		return failed == nil
+		return valueEnd(data, at)
 	})
+	if end < 0 || space(data, end) != len(data) {
+		return nil, errors.New("the reply is not JSON")
+	}
 	return &p, failed
 }
 
@@ -174,19 +179,15 @@ func (l *listing) items() []json.RawMessage {
 // itemName is the name of a consumer, or of a stream, which has it in its
 // config.
 func itemName(item json.RawMessage) (name string) {
-	eachMember(item, func(key string, value json.RawMessage) bool {
-		switch {
-		case key == "name":
+	eachMember(item, func(key []byte, value json.RawMessage) bool {
+		switch string(key) {
+		case "name":
 			_ = json.Unmarshal(value, &name) // another type is no name
-		case key == "config" && name == "":
-			eachMember(value, func(key string, value json.RawMessage) bool {
-				if key == "name" {
-					_ = json.Unmarshal(value, &name) // as above
-				}
-				return key != "name"
-			})
+			return false
+		case "config":
+			name = itemName(value)
 		}
-		return key != "name" && key != "config"
+		return name == ""
 	})
 	return name
 }

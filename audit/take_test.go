@@ -231,11 +231,15 @@ func TestTakeCellsAtOnce(t *testing.T) {
 func TestTakeOfCluster(t *testing.T) {
 	t.Parallel()
 	cl := natstest.StartCluster(t, 3, natstest.WithName("prod"))
-	_, err := cl.JS.CreateStream(t.Context(), jetstream.StreamConfig{Name: "R", Replicas: 3})
-	must(t, err)
+	natstest.Eventually(t, 30*time.Second, func() error { // a young cluster may lose a request
+		_, err := cl.JS.CreateOrUpdateStream(t.Context(), jetstream.StreamConfig{Name: "R", Replicas: 3})
+		return err
+	})
 	for _, name := range []string{"one", "two"} {
-		_, err := cl.JS.CreateConsumer(t.Context(), "R", jetstream.ConsumerConfig{Durable: name, AckPolicy: jetstream.AckExplicitPolicy})
-		must(t, err)
+		natstest.Eventually(t, 30*time.Second, func() error {
+			_, err := cl.JS.CreateOrUpdateConsumer(t.Context(), "R", jetstream.ConsumerConfig{Durable: name, AckPolicy: jetstream.AckExplicitPolicy})
+			return err
+		})
 	}
 	c := takeCell(t, cl.NC, audit.TakeOptions{})
 	wantComplete(t, c)
