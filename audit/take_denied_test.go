@@ -37,7 +37,8 @@ func TestTakeAsRestrictedUser(t *testing.T) {
 		missing []string // nil: complete
 	}{
 		{
-			"consumers by name only", []string{"$JS.API.CONSUMER.LIST.>", "$JS.API.CONSUMER.NAMES.>"},
+			"consumers by name only",
+			[]string{"$JS.API.CONSUMER.LIST.>", "$JS.API.CONSUMER.NAMES.>"},
 			[]string{"A", "A/two", "B"},
 			[]string{
 				"the list of consumers of A: permission denied for the request; only the 2 that the declarations name",
@@ -46,30 +47,36 @@ func TestTakeAsRestrictedUser(t *testing.T) {
 		},
 		{"names of consumers", []string{"$JS.API.CONSUMER.LIST.>"}, []string{"A", "A/one", "A/two", "B", "B/three"}, nil},
 		{
-			"one stream's consumers", []string{"$JS.API.CONSUMER.*.A", "$JS.API.CONSUMER.INFO.A.*"},
+			"one stream's consumers",
+			[]string{"$JS.API.CONSUMER.*.A", "$JS.API.CONSUMER.INFO.A.*"},
 			[]string{"A", "B", "B/three"},
 			[]string{"the list of consumers of A: permission denied", "the consumer A/nine: permission denied", "the consumer A/two: permission denied"},
 		},
 		{"names of streams", []string{"$JS.API.STREAM.LIST"}, []string{"A", "A/one", "A/two", "B", "B/three"}, nil},
 		{
-			"streams by name only", []string{"$JS.API.STREAM.LIST", "$JS.API.STREAM.NAMES"},
+			"streams by name only",
+			[]string{"$JS.API.STREAM.LIST", "$JS.API.STREAM.NAMES"},
 			[]string{"A", "A/one", "A/two"},
 			[]string{"the list of streams: permission denied for the request; only the 2 that"},
 		},
 		{
-			"one stream", []string{"$JS.API.STREAM.LIST", "$JS.API.STREAM.INFO.A"},
+			"one stream",
+			[]string{"$JS.API.STREAM.LIST", "$JS.API.STREAM.INFO.A"},
 			[]string{"A", "A/one", "A/two", "B", "B/three"},
 			[]string{"the config of the stream A: permission denied"},
 		},
 		{
-			"streams not at all", []string{"$JS.API.STREAM.>"},
+			"streams not at all",
+			[]string{"$JS.API.STREAM.>"},
 			[]string{"A", "A/one", "A/two"},
 			[]string{"the list of streams: permission denied", "the config of the stream A: permission denied", "the config of the stream Z: permission denied"},
 		},
 		{"account info", []string{"$JS.API.INFO"}, []string{"A", "A/one", "A/two", "B", "B/three"}, []string{"the account: permission denied"}},
 		{"who they are", []string{"$SYS.REQ.USER.INFO"}, []string{"A", "A/one", "A/two", "B", "B/three"}, nil},
 		{
-			"nothing", []string{">"}, []string{"A", "Z"},
+			"nothing",
+			[]string{">"},
+			[]string{"A", "Z"},
 			[]string{
 				"the account: permission denied", "the list of streams: permission denied",
 				"the config of the stream A: permission denied", "the config of the stream Z: permission denied",

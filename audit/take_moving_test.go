@@ -88,7 +88,8 @@ func TestTakeOfMovingFleet(t *testing.T) {
 		{"consumer created between two pages", streamsAre("S"), consumersWere(bcd, []string{"a", "b", "c", "d"}), []string{"S", "S/a", "S/b", "S/c", "S/d"}, nil},
 		{
 			"one created, another deleted", streamsAre("S"), consumersWere(bcd, []string{"a", "b", "c"}, abc),
-			[]string{"S", "S/a", "S/b", "S/c"}, nil,
+			[]string{"S", "S/a", "S/b", "S/c"},
+			nil,
 		},
 		{
 			"never still", streamsAre("S"), func(nth, offset int) string {
@@ -124,7 +125,8 @@ func TestTakeOfMovingFleet(t *testing.T) {
 				}
 				return listed("consumers", offset, abc...)
 			},
-			[]string{"S", "S/c"}, []string{"consumer a: it did not", "consumer b: it did not"},
+			[]string{"S", "S/c"},
+			[]string{"consumer a: it did not", "consumer b: it did not"},
 		},
 		{
 			"missing streams", func(int, int) string {
@@ -140,7 +142,8 @@ func TestTakeOfMovingFleet(t *testing.T) {
 				}
 				return `{"error": {"code": 500, "description": "out of order"}}`
 			},
-			[]string{"S", "S/a", "S/b"}, []string{"a part of the consumers of S: out of order"},
+			[]string{"S", "S/a", "S/b"},
+			[]string{"a part of the consumers of S: out of order"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

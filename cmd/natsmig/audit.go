@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/natsmig/natsmig/audit"
@@ -87,10 +88,8 @@ func (c *auditCommand) declarations() (*declare.Set, error) {
 }
 
 func knownFormat(f report.Format) error {
-	for _, known := range report.Formats() {
-		if f == known {
-			return nil
-		}
+	if slices.Contains(report.Formats(), f) {
+		return nil
 	}
 	return fmt.Errorf("--output: unknown format %q: want one of %v", f, report.Formats())
 }

@@ -139,8 +139,8 @@ func TestManualSaysNothingElse(t *testing.T) {
 		}
 	}
 	connections := reflect.TypeFor[connection]()
-	for i := range connections.NumField() {
-		_, rest, ok := strings.Cut(connections.Field(i).Tag.Get("help"), "(env ")
+	for field := range connections.Fields() {
+		_, rest, ok := strings.Cut(field.Tag.Get("help"), "(env ")
 		if name, _, _ := strings.Cut(rest, ")"); ok && !strings.Contains(string(page), "`"+name+"`") {
 			t.Errorf("%s does not tell of the environment variable %s", manual, name)
 		}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(measuring) == "" {
 		os.Exit(m.Run())
 	}
-	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	cmd := exec.CommandContext(context.Background(), os.Args[1], os.Args[2:]...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n%s", cmd, err, out)
 		os.Exit(1)
