@@ -28,6 +28,10 @@ test: ## Run the tests, with the race detector where cgo compiles
 	@$(if $(RACE),:,echo "no race detector: it needs CGO_ENABLED=1 and a C compiler")
 	$(GO) test $(RACE) ./...
 
+.PHONY: bench
+bench: ## Measure, beside a raw listing and jsm.go; docs/benchmarks.md tells the figures
+	cd tools/bench && $(GO) test -run '^$$' -bench . -benchtime 21x .
+
 .PHONY: golden
 golden: ## Rewrite expected outputs; read the diff before you commit it
 	UPDATE=1 $(GO) test -count=1 ./...

@@ -66,6 +66,11 @@ type comparer struct {
 	// itself, and nothing is "not declared".
 	liveOnly bool
 
+	// scratch holds the canonical forms of the consumer at hand. Entries keep values
+	// of their fields, never the forms.
+	scratch [6]broker.ConsumerConfig
+
+	version   string                          // of the cell's broker
 	after     map[string]*broker.StreamConfig // of the declared streams
 	mentioned map[string]bool                 // streams that a declaration names
 	declared  map[string]map[string]bool      // consumers declared, by stream
@@ -122,6 +127,7 @@ func (c *comparer) run(r *Report) {
 	c.index()
 	c.tellMissing(r)
 	firstStream, firstConsumer := len(r.Streams), len(r.Consumers)
+	r.Consumers = slices.Grow(r.Consumers, len(c.durable))
 	for _, d := range c.streams {
 		r.Streams = append(r.Streams, c.stream(d))
 	}
@@ -142,7 +148,7 @@ func (c *comparer) run(r *Report) {
 }
 
 func (c *comparer) index() {
-	c.after = map[string]*broker.StreamConfig{}
+	c.version, c.after = c.cell.Broker.Version.String(), map[string]*broker.StreamConfig{}
 	c.mentioned, c.declared = map[string]bool{}, map[string]map[string]bool{}
 	if c.liveOnly {
 		for _, s := range c.cell.Streams {
@@ -188,7 +194,7 @@ func (c *comparer) unseen(stream string) string {
 func (c *comparer) entry(d *Declaration) Entry {
 	pos := d.Position
 	e := Entry{
-		Cell: c.cell.Name, Stream: d.Stream, Consumer: d.Consumer, BrokerVersion: c.cell.Broker.Version.String(),
+		Cell: c.cell.Name, Stream: d.Stream, Consumer: d.Consumer, BrokerVersion: c.version,
 		Writer: cmp.Or(d.Writer, Replace), Because: d.Because, Fields: []Field{}, Findings: []Finding{},
 	}
 	if pos != (Position{}) {

@@ -117,7 +117,7 @@ func (c *comparer) describe(p *ConsumerPass) {
 	}
 	if e.Outcome != broker.Reject && res.Stored != nil {
 		shown := *res.Stored
-		shown.Metadata = broker.UserMetadata(shown.Metadata)
+		shown.Metadata = p.userMetadata(res.Stored)
 		e.After = &shown
 	}
 	if fields := c.consumerFields(p); fields != nil {
@@ -127,23 +127,36 @@ func (c *comparer) describe(p *ConsumerPass) {
 	p.timing()
 }
 
+// userMetadata is the metadata of a config without the server's own. That of the
+// live config is known.
+func (p *ConsumerPass) userMetadata(c *broker.ConsumerConfig) map[string]string {
+	if p.Live != nil && c == p.Live.Config {
+		return p.Live.metadata
+	}
+	return broker.UserMetadata(c.Metadata)
+}
+
 func (c *comparer) consumerFields(p *ConsumerPass) []Field {
 	replicas := 1
 	if p.StreamConfig != nil {
 		replicas = p.StreamConfig.Replicas
 	}
+	used := 0
 	canonical := func(cfg *broker.ConsumerConfig) *broker.ConsumerConfig {
 		if cfg == nil {
 			return nil
 		}
-		n := cfg.Canonical(replicas)
-		return &n
+		n := &c.scratch[used]
+		used++
+		*n = *cfg
+		n.Metadata = p.userMetadata(cfg)
+		*n = n.Canonical(replicas)
+		return n
 	}
 	d := p.Declaration
 	f := fate[broker.ConsumerConfig]{
 		fields:   broker.ConsumerFields(),
 		declared: canonical(&d.Request.Config), chosen: filtersAsOne(d.Declared),
-		after: canonical(p.Result.Stored), asked: canonical(p.Result.Asked),
 		outcome: p.Result.Outcome, refused: atFault(&p.Result, p.Live), dropped: p.Result.Dropped, bad: d.Request.Bad,
 		note: d.noteOn, follows: consumerFollows(p.StreamConfig),
 	}
@@ -152,6 +165,12 @@ func (c *comparer) consumerFields(p *ConsumerPass) []Field {
 	}
 	if f.base = canonical(d.LastApplied); f.base == nil && len(p.History) > 0 {
 		f.base = p.History[len(p.History)-1]
+	}
+	if f.after = f.live; p.Live == nil || p.Result.Stored != p.Live.Config {
+		f.after = canonical(p.Result.Stored)
+	}
+	if f.outcome == broker.Reject { // nothing else looks at what was asked
+		f.asked = canonical(p.Result.Asked)
 	}
 	if (d.Writer == Merge || d.Writer == Bind) && p.Live != nil {
 		bare := c.cell.Broker.Consumer(p.brokerStream(), nil, &broker.ConsumerRequest{Config: d.Request.Config})

@@ -53,6 +53,8 @@ type ConsumerView struct {
 	Unknown []string // members of the config that the model does not know
 	State   ConsumerState
 	Bad     error // the snapshot's config can not be used, and why
+
+	metadata map[string]string // the config's, without the server's own
 }
 
 // Stream finds a stream by name, nil when there is none.
@@ -214,7 +216,7 @@ func viewConsumer(c Consumer) *ConsumerView {
 	}
 	d, err := decodeLive(head.Config)
 	v.Bad = err
-	v.Config, v.Unknown = &d.Config, d.Unknown
+	v.Config, v.Unknown, v.metadata = &d.Config, d.Unknown, broker.UserMetadata(d.Config.Metadata)
 	v.Name = cmp.Or(v.Name, d.Config.ID())
 	if v.Name == "" {
 		v.Bad = cmp.Or(v.Bad, fmt.Errorf("incomplete snapshot: a consumer without a name"))

@@ -11,6 +11,9 @@ const LegacyAckPending = 65536
 // live, nil when it holds nothing. The second result is false when the writer
 // sends nothing.
 func (d *Declaration) consumerRequest(live *broker.ConsumerConfig) (*broker.ConsumerRequest, bool) {
+	if d.Writer == Replace || d.Writer == "" {
+		return d.Request, true // nobody changes it
+	}
 	req := *d.Request
 	switch d.Writer {
 	case Bind:

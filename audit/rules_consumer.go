@@ -233,13 +233,13 @@ var textualCreate = &Rule{
 or, on brokers before 2.12, a name that is stored by one API and not by the other are answered
 with 10148. Create-or-update accepts them. Clients that "create if missing" use action=create.`,
 	Consumer: func(p *ConsumerPass) {
-		if p.Live == nil || p.Declaration == nil || p.Result.Outcome != broker.Noop || p.Declaration.Writer == Create {
+		if p.Live == nil || p.Declaration == nil || p.Result.Outcome != broker.Noop || p.Declaration.Writer == Create || !p.literallyOther() {
 			return
 		}
 		req := *p.Declaration.Request
 		req.Action = broker.CreateOnly
 		live := &broker.LiveConsumer{Config: p.Live.Config}
-		if res := p.Cell.Broker.Consumer(p.brokerStream(), live, &req); res.Error != nil && res.Error.ErrCode == 10148 && p.literallyOther() {
+		if res := p.Cell.Broker.Consumer(p.brokerStream(), live, &req); res.Error != nil && res.Error.ErrCode == 10148 {
 			p.Report(Finding{
 				Message: "nothing would change, but a client that creates with action=create is refused (10148): it compares the text",
 				Fix:     "use create-or-update, or write the value as the broker stores it",

@@ -19,7 +19,7 @@ type object map[string]any
 func (o object) with(extra members) object {
 	for k, v := range extra {
 		if _, ok := o[k]; !ok {
-			o[k] = v
+			o[k] = sorted(v)
 		}
 	}
 	return o
@@ -33,47 +33,54 @@ func (o object) set(key string, empty bool, value any) {
 }
 
 // MarshalJSON implements [json.Marshaler].
-func (s Snapshot) MarshalJSON() ([]byte, error) {
-	cells := s.Cells
-	if cells == nil {
-		cells = []Cell{}
-	}
-	return json.Marshal(object{"schema": SnapshotSchema, "taken_at": s.TakenAt, "cells": cells}.with(s.extra))
-}
+func (s Snapshot) MarshalJSON() ([]byte, error) { return json.Marshal(s.parts()) }
 
 // MarshalJSON implements [json.Marshaler].
-func (c Cell) MarshalJSON() ([]byte, error) {
-	streams := c.Streams
-	if streams == nil {
-		streams = []Stream{}
+func (c Cell) MarshalJSON() ([]byte, error) { return json.Marshal(c.parts()) }
+
+// MarshalJSON implements [json.Marshaler].
+func (s Stream) MarshalJSON() ([]byte, error) { return json.Marshal(s.parts()) }
+
+// parts is the snapshot as objects whose leaves sort themselves when they are
+// written, one at a time: all at once they would need many times the memory.
+func (s *Snapshot) parts() object {
+	cells := make([]object, len(s.Cells))
+	for i := range s.Cells {
+		cells[i] = s.Cells[i].parts()
+	}
+	return object{"schema": SnapshotSchema, "taken_at": s.TakenAt, "cells": cells}.with(s.extra)
+}
+
+func (c *Cell) parts() object {
+	streams := make([]object, len(c.Streams))
+	for i := range c.Streams {
+		streams[i] = c.Streams[i].parts()
 	}
 	o := object{
 		"name": c.Name, "broker_version": c.BrokerVersion, "cluster": c.Cluster,
 		"domain": c.Domain, "complete": c.Complete, "streams": streams, "account": object{},
 	}
-	o.set("account", len(c.Account) == 0, c.Account)
-	o.set("missing", len(c.Missing) == 0, c.Missing)
-	return json.Marshal(o.with(c.extra))
+	o.set("account", len(c.Account) == 0, sorted(c.Account))
+	missing := make([]object, len(c.Missing))
+	for i, m := range c.Missing {
+		missing[i] = object{"what": m.What, "reason": m.Reason}
+		missing[i].set("stream", m.Stream == "", m.Stream)
+		missing[i] = missing[i].with(m.extra)
+	}
+	o.set("missing", len(missing) == 0, missing)
+	return o.with(c.extra)
 }
 
-// MarshalJSON implements [json.Marshaler].
-func (m Missing) MarshalJSON() ([]byte, error) {
-	o := object{"what": m.What, "reason": m.Reason}
-	o.set("stream", m.Stream == "", m.Stream)
-	return json.Marshal(o.with(m.extra))
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (s Stream) MarshalJSON() ([]byte, error) {
-	consumers := s.Consumers
-	if consumers == nil {
-		consumers = []Consumer{}
+func (s *Stream) parts() object {
+	consumers := make([]sorted, len(s.Consumers))
+	for i, c := range s.Consumers {
+		consumers[i] = sorted(c.raw)
 	}
 	o := object{"consumers": consumers}
 	o.set("created", s.Created.IsZero(), s.Created)
-	o.set("config", len(s.Config) == 0, s.Config)
-	o.set("state", len(s.State) == 0, s.State)
-	return json.Marshal(o.with(s.extra))
+	o.set("config", len(s.Config) == 0, sorted(s.Config))
+	o.set("state", len(s.State) == 0, sorted(s.State))
+	return o.with(s.extra)
 }
 
 // MarshalJSON implements [json.Marshaler].
@@ -142,18 +149,29 @@ func open(b []byte, extra *members, known map[string]any) error {
 // Write writes the snapshot as JSON with sorted keys, so that two snapshots
 // diff well. The numbers stay as the broker wrote them.
 func (s *Snapshot) Write(w io.Writer) error {
-	raw, err := json.Marshal(s)
-	if err != nil {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(s.parts()); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
+	return nil
+}
+
+// sorted is JSON that is written with its keys in order.
+type sorted json.RawMessage
+
+// MarshalJSON implements [json.Marshaler].
+func (raw sorted) MarshalJSON() ([]byte, error) {
 	var tree any
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	if err := dec.Decode(&tree); err != nil {
-		return fmt.Errorf("write snapshot: %w", err)
+		return nil, err
 	}
-	enc := json.NewEncoder(w)
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(tree)
+	err := enc.Encode(tree)
+	return out.Bytes(), err
 }

@@ -16,6 +16,8 @@ import (
 // A Source is one cell to take a snapshot of.
 type Source struct {
 	Name string
+	// Conn is for this source alone while the snapshot is taken: its error handler
+	// is lent, and given back.
 	Conn *nats.Conn
 	// APIPrefix is the prefix of the JetStream API. Empty: $JS.API.
 	APIPrefix string

@@ -18,6 +18,9 @@ import (
 // errDenied says that the account's user may not make a request.
 var errDenied = errors.New("permission denied")
 
+// errNoInbox says that no reply can come back.
+var errNoInbox = errors.New("permission denied to subscribe to the replies")
+
 // window is how many requests may be under way at once. More only queue up in
 // the server.
 const window = 64
@@ -34,11 +37,13 @@ type apiConn struct {
 	mu      sync.Mutex
 	last    uint64
 	waiting map[uint64]*call
+	broken  error // no reply will come any more, and why
 }
 
 // A call is one request under way.
 type call struct {
 	subject string
+	until   time.Time
 	done    chan struct{} // closed when data or err is there
 	data    []byte
 	err     error
@@ -46,16 +51,6 @@ type call struct {
 
 func newAPIConn(nc *nats.Conn, prefix string, timeout time.Duration) (*apiConn, error) {
 	a := &apiConn{nc: nc, prefix: prefix, inbox: nc.NewInbox(), timeout: timeout, waiting: map[uint64]*call{}}
-	sub, err := nc.Subscribe(a.inbox+".*", a.deliver)
-	if err != nil {
-		return nil, fmt.Errorf("subscribe to the replies: %w", err)
-	}
-	// A page of listing may hold hundreds of kilobytes, and dozens are asked for
-	// at once.
-	if err := sub.SetPendingLimits(-1, -1); err != nil {
-		return nil, fmt.Errorf("subscribe to the replies: %w", err)
-	}
-	a.sub = sub
 	before := nc.ErrorHandler()
 	nc.SetErrorHandler(func(nc *nats.Conn, s *nats.Subscription, err error) {
 		a.refuse(err)
@@ -64,7 +59,22 @@ func newAPIConn(nc *nats.Conn, prefix string, timeout time.Duration) (*apiConn, 
 		}
 	})
 	a.restore = func() { nc.SetErrorHandler(before) }
+	if err := a.subscribe(); err != nil {
+		a.restore()
+		return nil, fmt.Errorf("subscribe to the replies: %w", err)
+	}
 	return a, nil
+}
+
+// subscribe comes after the error handler is set: the server's refusal may be
+// quick.
+func (a *apiConn) subscribe() (err error) {
+	if a.sub, err = a.nc.Subscribe(a.inbox+".*", a.deliver); err != nil {
+		return err
+	}
+	// A page of listing may hold hundreds of kilobytes, and dozens are asked for
+	// at once.
+	return a.sub.SetPendingLimits(-1, -1)
 }
 
 func (a *apiConn) close() {
@@ -97,47 +107,62 @@ func (a *apiConn) settle(id uint64, data []byte, err error) {
 }
 
 // refuse ends the calls that a permission violation is about: it names the
-// subject in its text, and no reply will come.
+// subject in its text, and no reply will come. Where it names the inbox, none
+// will ever.
 func (a *apiConn) refuse(err error) {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return
 	}
-	text := strings.ToLower(err.Error())
+	text := err.Error()
+	ended := fmt.Errorf("%w for the request", errDenied)
 	a.mu.Lock()
+	if strings.Contains(text, a.inbox) {
+		ended, a.broken = errNoInbox, errNoInbox
+	}
 	var ids []uint64
 	for id, c := range a.waiting {
-		if strings.Contains(text, `"`+strings.ToLower(c.subject)+`"`) || strings.Contains(text, strings.ToLower(a.inbox)) {
+		if a.broken != nil || strings.Contains(text, strconv.Quote(c.subject)) {
 			ids = append(ids, id)
 		}
 	}
 	a.mu.Unlock()
 	for _, id := range ids {
-		a.settle(id, nil, fmt.Errorf("%w for the request", errDenied))
+		a.settle(id, nil, ended)
 	}
 }
 
 // send publishes a request.
-func (a *apiConn) send(subject string, body any) (*call, uint64, error) {
+func (a *apiConn) send(subject string, body any) (*call, uint64) {
 	var data []byte
+	var err error
 	if body != nil {
-		var err error
-		if data, err = json.Marshal(body); err != nil {
-			return nil, 0, err
-		}
+		data, err = json.Marshal(body)
 	}
 	a.mu.Lock()
 	a.last++
-	id, c := a.last, &call{subject: subject, done: make(chan struct{})}
+	id, c := a.last, &call{subject: subject, until: time.Now().Add(a.timeout), done: make(chan struct{})}
 	a.waiting[id] = c
+	if err == nil {
+		err = a.broken
+	}
 	a.mu.Unlock()
-	if err := a.nc.PublishRequest(subject, a.inbox+"."+strconv.FormatUint(id, 36), data); err != nil {
+	if err == nil {
+		err = a.nc.PublishRequest(subject, a.inbox+"."+strconv.FormatUint(id, 36), data)
+	}
+	if err != nil {
 		a.settle(id, nil, err)
 	}
-	return c, id, nil
+	return c, id
 }
 
+// wait takes the reply when it is there, however late it is looked for.
 func (a *apiConn) wait(ctx context.Context, c *call, id uint64) ([]byte, error) {
-	timer := time.NewTimer(a.timeout)
+	select {
+	case <-c.done:
+		return c.data, c.err
+	default:
+	}
+	timer := time.NewTimer(time.Until(c.until))
 	defer timer.Stop()
 	select {
 	case <-c.done:
@@ -160,10 +185,7 @@ func (a *apiConn) ask(ctx context.Context, subject string, body any) (json.RawMe
 }
 
 func (a *apiConn) askSubject(ctx context.Context, subject string, body any) (json.RawMessage, error) {
-	c, id, err := a.send(subject, body)
-	if err != nil {
-		return nil, err
-	}
+	c, id := a.send(subject, body)
 	return a.wait(ctx, c, id)
 }
 
@@ -186,23 +208,31 @@ func notFound(err error) bool {
 	return errors.As(err, &api) && api.Code == 404
 }
 
-// askAll asks for pages, so many at a time.
-func (a *apiConn) askAll(ctx context.Context, pages []*listing) {
+// A request is one of many that are made together.
+type request struct {
+	subject string // below the prefix of the API
+	body    any
+	reply   []byte
+	err     error
+}
+
+// askAll makes many requests, some of them at a time, and calls each as its
+// reply is there, in order.
+func (a *apiConn) askAll(ctx context.Context, requests []*request, each func(*request)) {
 	type sent struct {
-		l  *listing
+		r  *request
 		c  *call
 		id uint64
 	}
 	queue := make(chan sent, window)
 	go func() {
 		defer close(queue)
-		for _, l := range pages {
-			c, id, err := a.send(a.prefix+"."+l.subject, offsetRequest{l.offset})
-			if err != nil {
-				l.err = err
-				continue
+		for _, r := range requests {
+			if ctx.Err() != nil {
+				return // what is left is not worth asking
 			}
-			queue <- sent{l, c, id}
+			c, id := a.send(a.prefix+"."+r.subject, r.body)
+			queue <- sent{r, c, id}
 		}
 	}()
 	for s := range queue {
@@ -210,7 +240,8 @@ func (a *apiConn) askAll(ctx context.Context, pages []*listing) {
 		if err == nil && len(data) < errorSized {
 			err = apiError(data)
 		}
-		s.l.reply, s.l.err = data, err
+		s.r.reply, s.r.err = data, err
+		each(s.r)
 	}
 }
 

@@ -1,265 +1,205 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 )
 
-// page is one page of a listing.
+// page is one page of a listing. Its items share the memory of the reply.
 type page struct {
-	Total     int               `json:"total"`
-	Offset    int               `json:"offset"`
-	Limit     int               `json:"limit"`
-	Streams   []json.RawMessage `json:"streams"`
-	Consumers []json.RawMessage `json:"consumers"`
-	Missing   []string          `json:"missing"` // in a cluster: did not answer in time
-	Offline   map[string]string `json:"offline"`
+	total, limit int
+	items        []json.RawMessage
+	missing      []string          // in a cluster: did not answer in time
+	offline      map[string]string // by name, and why
 }
 
-// next lists the offsets of the pages behind the first.
-func (p *page) next(got int) []int {
-	var offsets []int
-	for at := got; got > 0 && at < p.Total; at += got {
-		offsets = append(offsets, at)
+// parsePage wants the outline of an object. Whether each item is sound is seen
+// when it is read.
+func parsePage(data []byte) (*page, error) {
+	var p page
+	var failed error
+	read := func(at int, to any) (end int) {
+		end = valueEnd(data, at)
+		if err := json.Unmarshal(data[min(at, end):end], to); err != nil {
+			failed = fmt.Errorf("the reply is no listing: %w", err)
+		}
+		return end
 	}
-	return offsets
+	end := walk(data, func(key []byte, at int) (end int) {
+		switch string(key) {
+		case "total":
+			return read(at, &p.total)
+		case "limit":
+			return read(at, &p.limit)
+		case "streams", "consumers":
+			p.items, end = elements(data, at)
+			return end
+		case "missing":
+			return read(at, &p.missing)
+		case "offline":
+			return read(at, &p.offline)
+		}
+		return valueEnd(data, at)
+	})
+	if end < 0 || space(data, end) != len(data) {
+		return nil, errors.New("the reply is not JSON")
+	}
+	return &p, failed
 }
 
 type offsetRequest struct {
 	Offset int `json:"offset"`
 }
 
-// streams lists the streams; where that is denied it asks for their names, and
-// where that is denied too, for the ones that are known.
-func (t *taker) streams(ctx context.Context) {
-	first, err := t.page(ctx, "STREAM.LIST", 0)
-	if errors.Is(err, errDenied) {
-		t.streamsByName(ctx)
-		return
-	}
-	if err != nil {
-		t.missing("", "the list of streams", err)
-		return
-	}
-	t.addStreams(first)
-	for _, offset := range first.next(len(first.Streams)) {
-		p, err := t.page(ctx, "STREAM.LIST", offset)
-		if err != nil {
-			t.missing("", "a part of the list of streams", err)
-			return
-		}
-		t.addStreams(p)
-	}
-}
-
-func (t *taker) page(ctx context.Context, subject string, offset int) (*page, error) {
-	raw, err := t.api.ask(ctx, subject, offsetRequest{offset})
-	if err != nil {
-		return nil, err
-	}
-	var p page
-	if err := json.Unmarshal(raw, &p); err != nil {
-		return nil, fmt.Errorf("%s: %w", subject, err)
-	}
-	return &p, nil
-}
-
-func (t *taker) addStreams(p *page) {
-	for _, raw := range p.Streams {
-		t.addStream(raw)
-	}
-	for _, name := range p.Missing {
-		t.missing(name, "stream "+name, errors.New("it did not answer in time"))
-	}
-	for name, why := range p.Offline {
-		t.missing(name, "stream "+name, errors.New("it is offline: "+why))
-	}
-}
-
-func (t *taker) addStream(raw json.RawMessage) {
-	var s struct {
-		Created time.Time       `json:"created"`
-		Config  json.RawMessage `json:"config"`
-		State   json.RawMessage `json:"state"`
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		t.missing("", "a stream", err)
-		return
-	}
-	t.cell.Streams = append(t.cell.Streams, Stream{Created: s.Created, Config: s.Config, State: s.State})
-}
-
-func (t *taker) streamsByName(ctx context.Context) {
-	names, err := t.names(ctx, "STREAM.NAMES", "streams")
-	if err != nil {
-		names = slices.Sorted(maps.Keys(t.o.Known))
-		t.missing("", "the list of streams", fmt.Errorf("%w; only the %d that the declarations name were looked at", err, len(names)))
-	}
-	for _, name := range names {
-		raw, err := t.api.ask(ctx, "STREAM.INFO."+name, nil)
-		switch {
-		case err == nil:
-			t.addStream(raw)
-		case notFound(err):
-		case errors.Is(err, errDenied):
-			t.cell.Streams = append(t.cell.Streams, Stream{name: name})
-			t.missing(name, "the config of the stream "+name, err)
-		default:
-			t.missing(name, "the stream "+name, err)
-		}
-	}
-}
-
-// names lists names, all pages of them.
-func (t *taker) names(ctx context.Context, subject, member string) ([]string, error) {
-	var all []string
-	for {
-		raw, err := t.api.ask(ctx, subject, offsetRequest{len(all)})
-		if err != nil {
-			return nil, err
-		}
-		var p struct {
-			Total     int      `json:"total"`
-			Streams   []string `json:"streams"`
-			Consumers []string `json:"consumers"`
-		}
-		if err := json.Unmarshal(raw, &p); err != nil {
-			return nil, fmt.Errorf("%s: %w", subject, err)
-		}
-		got := p.Streams
-		if member == "consumers" {
-			got = p.Consumers
-		}
-		all = append(all, got...)
-		if len(got) == 0 || len(all) >= p.Total {
-			return all, nil
-		}
-	}
-}
-
-// consumers lists the consumers of every stream, many requests at once.
-func (t *taker) consumers(ctx context.Context) {
-	var asked []*listing
-	for i := range t.cell.Streams {
-		s := &t.cell.Streams[i]
-		var state StreamState
-		if len(s.State) > 0 && json.Unmarshal(s.State, &state) == nil && state.Consumers == 0 {
-			continue
-		}
-		t.progress.add(0, state.Consumers)
-		asked = append(asked, &listing{stream: s, subject: "CONSUMER.LIST." + s.Name()})
-	}
-	for len(asked) > 0 {
-		t.api.askAll(ctx, asked)
-		var more []*listing
-		for _, l := range asked {
-			more = append(more, t.gather(ctx, l)...)
-		}
-		asked = more
-	}
-}
-
-// A listing is one page of consumers to be asked for.
+// A listing is all pages of one list.
 type listing struct {
-	stream  *Stream
 	subject string
-	offset  int
-	reply   []byte
-	err     error
+	pages   []*page
+	err     error // of the first page that can not be had
+	tries   int
+	done    func(items int) // is told how many items each page brings; nil: nobody is
 }
 
-// gather takes a page, and returns the pages that are still to be asked for.
-func (t *taker) gather(ctx context.Context, l *listing) []*listing {
-	var p page
-	err := l.err
+// retries is how often a list is read again that changes while it is read.
+const retries = 3
+
+// list reads lists, all of them at once. In a list whose pages do not fit
+// together something was missed or seen twice, so it is read again.
+func (t *taker) list(ctx context.Context, lists []*listing) {
+	for todo := lists; len(todo) > 0 && ctx.Err() == nil; {
+		t.pages(ctx, todo, func(*listing) []int { return []int{0} })
+		t.pages(ctx, todo, (*listing).rest)
+		var again []*listing
+		for _, l := range todo {
+			if l.err != nil || l.fits() {
+				continue
+			}
+			if l.tries++; l.tries == retries {
+				l.err = errMoving
+				continue
+			}
+			l.pages, l.done = nil, nil
+			again = append(again, l)
+		}
+		todo = again
+	}
+}
+
+// errMoving says that a list did not hold still.
+var errMoving = errors.New("it changed while it was read")
+
+// pages asks for pages of lists, and takes them in.
+func (t *taker) pages(ctx context.Context, lists []*listing, offsets func(*listing) []int) {
+	var requests []*request
+	of := map[*request]*listing{}
+	for _, l := range lists {
+		for _, at := range offsets(l) {
+			r := &request{subject: l.subject, body: offsetRequest{at}}
+			requests, of[r] = append(requests, r), l
+		}
+	}
+	t.api.askAll(ctx, requests, func(r *request) { of[r].take(r) })
+}
+
+func (l *listing) take(r *request) {
+	p, err := (*page)(nil), r.err
 	if err == nil {
-		err = json.Unmarshal(l.reply, &p)
+		p, err = parsePage(r.reply)
 	}
-	l.reply = nil
-	name := l.stream.Name()
-	switch {
-	case errors.Is(err, errDenied):
-		t.consumersByName(ctx, l.stream)
-		return nil
-	case err != nil:
-		if !notFound(err) {
-			t.missing(name, "the consumers of "+name, err)
-		}
-		return nil
-	}
-	l.stream.Consumers = slices.Grow(l.stream.Consumers, len(p.Consumers))
-	for _, raw := range p.Consumers {
-		l.stream.Consumers = append(l.stream.Consumers, Consumer{raw})
-	}
-	t.progress.add(len(p.Consumers), 0)
-	for _, consumer := range p.Missing {
-		t.missing(name, "consumer "+consumer, errors.New("it did not answer in time"))
-	}
-	if l.offset > 0 {
-		return nil
-	}
-	var more []*listing
-	for _, offset := range p.next(len(p.Consumers)) {
-		more = append(more, &listing{stream: l.stream, subject: l.subject, offset: offset})
-	}
-	return more
-}
-
-// consumersByName makes do with CONSUMER.INFO.
-func (t *taker) consumersByName(ctx context.Context, s *Stream) {
-	stream := s.Name()
-	names, err := t.names(ctx, "CONSUMER.NAMES."+stream, "consumers")
+	r.reply = nil
 	if err != nil {
-		names = t.o.Known[stream]
-		t.missing(stream, "the list of consumers of "+stream, fmt.Errorf("%w; only the %d that the declarations name were looked at", err, len(names)))
+		l.err = cmp.Or(l.err, err)
+		return
 	}
-	for _, name := range names {
-		raw, err := t.api.ask(ctx, "CONSUMER.INFO."+stream+"."+name, nil)
-		switch {
-		case err == nil:
-			s.Consumers = append(s.Consumers, Consumer{withoutType(raw)})
-		case !notFound(err):
-			t.missing(stream, "the consumer "+stream+"/"+name, err)
-		}
+	l.pages = append(l.pages, p)
+	if l.done != nil {
+		l.done(len(p.items))
 	}
-	t.progress.add(len(names), 0)
 }
 
-// withoutType takes the envelope's own member out of an info.
-func withoutType(raw json.RawMessage) json.RawMessage {
-	all := members{}
-	if json.Unmarshal(raw, &all) != nil {
-		return raw
+// rest lists the offsets of the pages behind the first. They are the server's
+// limit apart, not the items that came: of a cluster some may be missing.
+func (l *listing) rest() []int {
+	if l.err != nil || len(l.pages) == 0 {
+		return nil
 	}
-	delete(all, "type")
-	out, err := json.Marshal(all)
-	if err != nil {
-		return raw
+	var offsets []int
+	first := l.pages[0]
+	step := cmp.Or(first.limit, len(first.items))
+	for at := step; step > 0 && at < first.total; at += step {
+		offsets = append(offsets, at)
 	}
-	return out
+	return offsets
 }
 
-// subjects asks each stream for its messages by subject.
-func (t *taker) subjects(ctx context.Context) {
-	for i := range t.cell.Streams {
-		s := &t.cell.Streams[i]
-		raw, err := t.api.ask(ctx, "STREAM.INFO."+s.Name(), map[string]string{"subjects_filter": ">"})
-		if err != nil {
-			t.missing(s.Name(), "the subjects of "+s.Name(), err)
-			continue
+// fits says whether the pages are of one and the same list.
+func (l *listing) fits() bool {
+	seen := map[string]bool{}
+	for _, p := range l.pages {
+		if p.total != l.pages[0].total {
+			return false
 		}
-		var info struct {
-			State struct {
-				Subjects map[string]uint64 `json:"subjects"`
-			} `json:"state"`
+		for _, item := range p.items {
+			if len(l.pages) == 1 {
+				return true
+			}
+			name := itemName(item)
+			if seen[name] {
+				return false
+			}
+			seen[name] = true
 		}
-		if json.Unmarshal(raw, &info) == nil && info.State.Subjects != nil {
-			s.State = withCounts(s.State, info.State.Subjects)
+	}
+	return true
+}
+
+// items are what the list holds, each once.
+func (l *listing) items() []json.RawMessage {
+	if len(l.pages) == 1 {
+		return l.pages[0].items
+	}
+	var all []json.RawMessage
+	seen := map[string]bool{}
+	for _, p := range l.pages {
+		for _, item := range p.items {
+			if name := itemName(item); !seen[name] {
+				seen[name] = true
+				all = append(all, item)
+			}
+		}
+	}
+	return all
+}
+
+// itemName is the name of a consumer, or of a stream, which has it in its
+// config.
+func itemName(item json.RawMessage) (name string) {
+	eachMember(item, func(key []byte, value json.RawMessage) bool {
+		switch string(key) {
+		case "name":
+			_ = json.Unmarshal(value, &name) // another type is no name
+			return false
+		case "config":
+			name = itemName(value)
+		}
+		return name == ""
+	})
+	return name
+}
+
+// lost tells what the server could not put on the list.
+func (t *taker) lost(l *listing, stream func(name string) string, what string) {
+	for _, p := range l.pages {
+		for _, name := range p.missing {
+			t.missing(stream(name), what+" "+name, errors.New("it did not answer in time"))
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.offline)) {
+			t.missing(stream(name), what+" "+name, errors.New("it is offline: "+p.offline[name]))
 		}
 	}
 }

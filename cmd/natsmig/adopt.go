@@ -62,16 +62,16 @@ func (c *adoptCommand) live(ctx context.Context, std *streams) (*audit.Snapshot,
 
 // tellBad names the consumers that could not be understood, and so were not
 // adopted.
-func tellBad(w io.Writer, f *audit.Fleet) (any bool) {
+func tellBad(w io.Writer, f *audit.Fleet) (found bool) {
 	for _, c := range f.Cells {
 		for _, s := range c.Streams {
 			for _, k := range s.Consumers {
 				if k.Bad != nil {
-					any = true
+					found = true
 					fmt.Fprintf(w, "natsmig: cell %q: not adopted: %s/%s: %v\n", c.Name, s.Name, k.Name, k.Bad)
 				}
 			}
 		}
 	}
-	return any
+	return found
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/natsmig/natsmig/audit"
@@ -20,7 +21,7 @@ type auditCommand struct {
 	BrokerVersion string         `placeholder:"X.Y.Z" help:"Ask what this version would do, whatever the cells report."`
 	Stream        string         `placeholder:"NAME" help:"The stream of consumer configurations that do not tell it."`
 	Output        report.Format  `short:"o" placeholder:"FORMAT" default:"table" help:"table, ascii, markdown or json."`
-	FailOn        audit.Severity `enum:"info,warning,error" default:"error" help:"Lowest severity that fails: ${enum}."`
+	FailOn        audit.Severity `enum:"info,warning,error" default:"error" placeholder:"SEVERITY" help:"Lowest severity that fails: ${enum}."`
 	Baseline      string         `placeholder:"FILE" help:"Findings that do not count."`
 	WriteBaseline string         `placeholder:"FILE" help:"Write the findings of this audit as a baseline, and succeed."`
 	All           bool           `help:"Show also what has nothing to say."`
@@ -87,10 +88,8 @@ func (c *auditCommand) declarations() (*declare.Set, error) {
 }
 
 func knownFormat(f report.Format) error {
-	for _, known := range report.Formats() {
-		if f == known {
-			return nil
-		}
+	if slices.Contains(report.Formats(), f) {
+		return nil
 	}
 	return fmt.Errorf("--output: unknown format %q: want one of %v", f, report.Formats())
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -75,7 +76,7 @@ func (c *connection) connect(ctx context.Context) (sources []audit.Source, timeo
 			}
 		}
 	}
-	sources = append(sources, broken...)
+	sources = slices.Concat(sources, broken)
 	if len(sources) == 1 && sources[0].Err != nil {
 		closeAll()
 		return nil, 0, nil, sources[0].Err

@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -119,9 +120,15 @@ func status(stderr io.Writer, err error) int {
 	return exitFailure
 }
 
-// complain writes each line of an error behind the program's name.
+// userInfo is what may be secret in a URL.
+var userInfo = regexp.MustCompile(`://[^\s/@]*@`)
+
+// complain writes each line of an error behind the program's name. The parser's
+// errors repeat the arguments that they are about, and a URL in the wrong place
+// may hold a password.
 func complain(w io.Writer, err error) {
-	for line := range strings.SplitSeq(err.Error(), "\n") {
+	text := userInfo.ReplaceAllString(err.Error(), "://[redacted]@")
+	for line := range strings.SplitSeq(text, "\n") {
 		fmt.Fprintf(w, "natsmig: %s\n", line)
 	}
 }
