@@ -106,11 +106,9 @@ func (b Broker) accept(next *ConsumerConfig, req *ConsumerRequest) ([]string, *r
 
 func (b Broker) updateConsumer(stream *Stream, live *LiveConsumer, next *ConsumerConfig, action Action) Result[ConsumerConfig] {
 	replicas := stream.Config.Replicas
-	before := live.Config.Canonical(replicas)
 	b.setClusterDefaults(next)
 	if action == CreateOnly && b.textDiffers(live.Config, next) {
-		after := next.Canonical(replicas)
-		return reject(live.Config, &APIError{400, 10148, "consumer already exists"}, differing(&before, &after)...)
+		return reject(live.Config, &APIError{400, 10148, "consumer already exists"}, changed(live.Config, next, replicas)...)
 	}
 	if b.Version.AtLeast(11) {
 		next.PauseUntil = live.Config.PauseUntil
@@ -124,12 +122,21 @@ func (b Broker) updateConsumer(stream *Stream, live *LiveConsumer, next *Consume
 		return reject(live.Config, all[0].err, fieldsOf(all)...)
 	}
 	b.stampThreshold(live.Config, next)
-	after := next.Canonical(replicas)
 	res := Result[ConsumerConfig]{Outcome: Update, Stored: next}
-	if len(differing(&before, &after)) == 0 {
+	if len(changed(live.Config, next, replicas)) == 0 {
 		res.Outcome = Noop
 	}
 	return res
+}
+
+// changed lists the fields that differ in canonical form. Most often nothing
+// differs even as it stands, and then no form is made.
+func changed(live, next *ConsumerConfig, replicas int) []string {
+	if len(differing(live, next)) == 0 {
+		return nil
+	}
+	before, after := live.form(replicas), next.form(replicas)
+	return differing(&before, &after)
 }
 
 // stampThreshold gives a consumer that was no durable before the update the

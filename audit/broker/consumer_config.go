@@ -179,6 +179,14 @@ func (c *ConsumerConfig) fill() {
 // the durable's, no server-owned metadata. Two configs differ for a person
 // exactly when their canonical forms do.
 func (c *ConsumerConfig) Canonical(streamReplicas int) ConsumerConfig {
+	n := c.form(streamReplicas)
+	n.Metadata = UserMetadata(n.Metadata)
+	return n
+}
+
+// form is the canonical form but for the metadata, which is compared without
+// the server's keys anyway.
+func (c *ConsumerConfig) form(streamReplicas int) ConsumerConfig {
 	n := *c
 	n.fill()
 	if n.Durable != "" {
@@ -196,16 +204,18 @@ func (c *ConsumerConfig) Canonical(streamReplicas int) ConsumerConfig {
 	if strings.TrimSuffix(n.SampleFrequency, "%") == "0" {
 		n.SampleFrequency = ""
 	}
-	n.Metadata = UserMetadata(n.Metadata)
 	return n
 }
+
+// serverOwned says whether a metadata key is the server's own.
+func serverOwned(key string) bool { return strings.HasPrefix(key, "_nats.") }
 
 // UserMetadata returns m without the keys that the server owns (_nats.*), nil
 // when nothing is left.
 func UserMetadata(m map[string]string) map[string]string {
 	var owned int
 	for k := range m {
-		if strings.HasPrefix(k, "_nats.") {
+		if serverOwned(k) {
 			owned++
 		}
 	}
@@ -217,7 +227,7 @@ func UserMetadata(m map[string]string) map[string]string {
 	}
 	user := make(map[string]string, len(m)-owned)
 	for k, v := range m {
-		if !strings.HasPrefix(k, "_nats.") {
+		if !serverOwned(k) {
 			user[k] = v
 		}
 	}

@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -86,9 +85,19 @@ func metadata[C any](at func(*C) *map[string]string) Field[C] {
 			}
 			return nil
 		},
-		Same: func(a, b *C) bool { return maps.Equal(UserMetadata(*at(a)), UserMetadata(*at(b))) },
+		Same: func(a, b *C) bool { return userWithin(*at(a), *at(b)) && userWithin(*at(b), *at(a)) },
 		Copy: func(to, from *C) { *at(to) = *at(from) },
 	}
+}
+
+// userWithin says whether what users wrote in a stands in b too.
+func userWithin(a, b map[string]string) bool {
+	for k, v := range a {
+		if w, ok := b[k]; !serverOwned(k) && (!ok || v != w) {
+			return false
+		}
+	}
+	return true
 }
 
 // object is a field with structure of its own, compared as a whole.

@@ -32,16 +32,19 @@ func dropsField[C any](v Version, fields []Field[C], name string) bool {
 // drop clears the fields that the version does not know, and tells those of
 // them that had a value; a strict broker minds the name alone.
 func drop[C any](c *C, fields []Field[C], v Version, named FieldSet) (dropped []string) {
-	var zero C
+	var zero *C // made when it is needed: on the newest line it never is
 	for i := range fields {
 		f := &fields[i]
 		if !f.newerThan(v) {
 			continue
 		}
-		if !f.Same(c, &zero) || v.AtLeast(12) && named.Has(i) {
+		if zero == nil {
+			zero = new(C)
+		}
+		if !f.Same(c, zero) || v.AtLeast(12) && named.Has(i) {
 			dropped = append(dropped, f.Name)
 		}
-		f.Copy(c, &zero) // an empty list too
+		f.Copy(c, zero) // an empty list too
 	}
 	return dropped
 }
