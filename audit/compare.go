@@ -177,11 +177,23 @@ func (c *comparer) tellMissing(r *Report) {
 	}
 }
 
+// hides says whether a stream, or a consumer of it, may exist though the
+// snapshot lacks it. It can not where it was asked for by name.
+func (m *Missing) hides(stream, consumer string) bool {
+	switch m.Stream {
+	case "":
+		return m.What != theAccount && !slices.Contains(m.Asked, stream)
+	case stream:
+		return consumer == "" || !slices.Contains(m.Asked, consumer)
+	}
+	return false
+}
+
 // unseen says why something that the snapshot lacks may exist all the same, or
 // "".
-func (c *comparer) unseen(stream string) string {
+func (c *comparer) unseen(stream, consumer string) string {
 	for _, m := range c.cell.Missing {
-		if m.Stream == "" || m.Stream == stream {
+		if m.hides(stream, consumer) {
 			return m.What + " could not be read: " + m.Reason
 		}
 	}

@@ -69,7 +69,7 @@ func (c *comparer) consumer(d *Declaration) Entry {
 func (c *comparer) cannotTell(p *ConsumerPass, d *Declaration) string {
 	switch {
 	case p.StreamConfig == nil || p.Live == nil:
-		return c.unseen(d.Stream)
+		return c.unseen(d.Stream, d.Consumer)
 	case p.Live.Bad != nil:
 		return p.Live.Bad.Error()
 	case len(p.Live.Unknown) > 0:

@@ -48,7 +48,7 @@ func (c *comparer) stream(d *Declaration) Entry {
 func (c *comparer) cannotTellStream(p *StreamPass, d *Declaration) string {
 	switch {
 	case p.Live == nil:
-		return c.unseen(d.Stream)
+		return c.unseen(d.Stream, "")
 	case p.Live.Assumed:
 		return "the snapshot has no config of the stream"
 	case len(p.Live.Unknown) > 0:

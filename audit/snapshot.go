@@ -38,7 +38,10 @@ type Missing struct {
 	Stream string `json:"stream,omitempty"` // empty: the streams themselves, or the account
 	What   string `json:"what"`             // for example "the list of consumers"
 	Reason string `json:"reason"`
-	extra  members
+	// Asked are the consumers of the stream that were asked for one by one: one of
+	// them that is not in the snapshot does not exist.
+	Asked []string `json:"asked,omitempty"`
+	extra members
 }
 
 // A Stream is the API's stream info, and the infos of its consumers.

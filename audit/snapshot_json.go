@@ -65,6 +65,7 @@ func (c *Cell) parts() object {
 	for i, m := range c.Missing {
 		missing[i] = object{"what": m.What, "reason": m.Reason}
 		missing[i].set("stream", m.Stream == "", m.Stream)
+		missing[i].set("asked", len(m.Asked) == 0, m.Asked)
 		missing[i] = missing[i].with(m.extra)
 	}
 	o.set("missing", len(missing) == 0, missing)
@@ -109,7 +110,7 @@ func (c *Cell) UnmarshalJSON(b []byte) error {
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (m *Missing) UnmarshalJSON(b []byte) error {
-	return open(b, &m.extra, map[string]any{"stream": &m.Stream, "what": &m.What, "reason": &m.Reason})
+	return open(b, &m.extra, map[string]any{"stream": &m.Stream, "what": &m.What, "reason": &m.Reason, "asked": &m.Asked})
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].

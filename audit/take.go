@@ -89,7 +89,7 @@ func (t *taker) take(ctx context.Context) {
 	t.cell.BrokerVersion = t.source.Conn.ConnectedServerVersion()
 	t.cell.Cluster = t.source.Conn.ConnectedClusterName()
 	if err := t.account(ctx); err != nil {
-		t.missing("", "the account", err)
+		t.missing("", theAccount, err)
 		if !errors.Is(err, errDenied) {
 			return // JetStream does not answer, so nothing else would
 		}
@@ -101,6 +101,10 @@ func (t *taker) take(ctx context.Context) {
 	}
 	t.cell.Complete = len(t.cell.Missing) == 0
 }
+
+// theAccount is what is missing where the account's info could not be read. It
+// says nothing about what exists.
+const theAccount = "the account"
 
 func (t *taker) missing(stream, what string, err error) {
 	t.cell.Missing = append(t.cell.Missing, Missing{Stream: stream, What: what, Reason: err.Error()})

@@ -60,6 +60,7 @@ func (t *taker) consumersByName(ctx context.Context, s *Stream) {
 	if err != nil {
 		names = unique(t.o.Known[stream])
 		t.missing(stream, "the list of consumers of "+stream, fmt.Errorf("%w; only the %d that the declarations name were looked at", err, len(names)))
+		defer t.askedFor(&names, len(t.cell.Missing)-1)
 	}
 	var requests []*request
 	of := map[*request]string{}
@@ -73,10 +74,15 @@ func (t *taker) consumersByName(ctx context.Context, s *Stream) {
 			s.Consumers = append(s.Consumers, Consumer{withoutType(r.reply)})
 		case !notFound(r.err):
 			t.missing(stream, "the consumer "+stream+"/"+of[r], r.err)
+			names = slices.DeleteFunc(names, func(n string) bool { return n == of[r] })
 		}
 	})
 	t.progress.add(len(names), 0)
 }
+
+// askedFor notes which names were asked for and answered, so that what is not
+// among the answers is known not to exist.
+func (t *taker) askedFor(names *[]string, at int) { t.cell.Missing[at].Asked = *names }
 
 // withoutType takes the envelope's own member out of an info.
 func withoutType(raw json.RawMessage) json.RawMessage {

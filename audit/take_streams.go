@@ -48,6 +48,7 @@ func (t *taker) streamsByName(ctx context.Context) {
 	if err != nil {
 		names = slices.Sorted(maps.Keys(t.o.Known))
 		t.missing("", "the list of streams", fmt.Errorf("%w; only the %d that the declarations name were looked at", err, len(names)))
+		defer t.askedFor(&names, len(t.cell.Missing)-1)
 	}
 	var requests []*request
 	of := map[*request]string{}
@@ -66,6 +67,7 @@ func (t *taker) streamsByName(ctx context.Context) {
 			t.missing(name, "the config of the stream "+name, r.err)
 		default:
 			t.missing(name, "the stream "+name, r.err)
+			names = slices.DeleteFunc(names, func(n string) bool { return n == name })
 		}
 	})
 }

@@ -41,8 +41,8 @@ func (e *TargetError) Error() string {
 	return fmt.Sprintf("%swrong target: the declaration is for %s, the audit is of %s", e.Position.prefix(), e.Target, strings.Join(e.Cells, "; "))
 }
 
-// checkTargets wants every declaration to be for some cell, and every cell to
-// have some declaration.
+// checkTargets wants every declaration to be for some cell, and every cell that
+// has streams to have some declaration.
 func checkTargets(f *Fleet, ds []*Declaration) error {
 	for _, d := range ds {
 		if !slices.ContainsFunc(f.Cells, d.Target.matches) {
@@ -50,7 +50,7 @@ func checkTargets(f *Fleet, ds []*Declaration) error {
 		}
 	}
 	for _, c := range f.Cells {
-		if len(ds) > 0 && !slices.ContainsFunc(ds, func(d *Declaration) bool { return d.Target.matches(c) }) {
+		if len(ds) > 0 && len(c.Streams) > 0 && !slices.ContainsFunc(ds, func(d *Declaration) bool { return d.Target.matches(c) }) {
 			return &TargetError{Cells: []string{c.Name}}
 		}
 	}
