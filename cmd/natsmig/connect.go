@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,7 +50,7 @@ func (c *connection) config() natsconn.Config {
 // connect opens a connection to every cell at once. A cell that can not be
 // reached is a source with an error, unless it is the only one: then there is
 // nothing to do.
-func (c *connection) connect(ctx context.Context) (sources []audit.Source, timeout time.Duration, closeAll func(), err error) {
+func (c *connection) connect(ctx context.Context, stderr io.Writer) (sources []audit.Source, timeout time.Duration, closeAll func(), err error) {
 	targets, err := natsconn.Resolve(c.config())
 	var broken []audit.Source
 	for _, one := range unjoin(err) {
@@ -59,6 +60,7 @@ func (c *connection) connect(ctx context.Context) (sources []audit.Source, timeo
 		}
 		broken = append(broken, audit.Source{Name: cell.Cell, Err: one})
 	}
+	tellIgnored(stderr, targets)
 	sources = make([]audit.Source, len(targets))
 	conns := make([]*natsconn.Conn, len(targets))
 	var wg sync.WaitGroup
@@ -82,6 +84,16 @@ func (c *connection) connect(ctx context.Context) (sources []audit.Source, timeo
 		return nil, 0, nil, sources[0].Err
 	}
 	return sources, timeout, closeAll, nil
+}
+
+// tellIgnored says which settings lost against others, because a user who set them
+// would wonder.
+func tellIgnored(w io.Writer, targets []natsconn.Target) {
+	for _, t := range targets {
+		if len(t.Ignored) > 0 {
+			fmt.Fprintf(w, "natsmig: cell %q: settings that are there and not used: %s\n", t.Name, strings.Join(t.Ignored, ", "))
+		}
+	}
 }
 
 func open(ctx context.Context, t natsconn.Target) (*natsconn.Conn, audit.Source) {
@@ -109,7 +121,7 @@ func unjoin(err error) []error {
 
 // take reads the cells, with a progress bar where a terminal watches.
 func (c *connection) take(ctx context.Context, stderr io.Writer, o audit.TakeOptions) (*audit.Snapshot, error) {
-	sources, timeout, closeAll, err := c.connect(ctx)
+	sources, timeout, closeAll, err := c.connect(ctx, stderr)
 	if err != nil {
 		return nil, err
 	}

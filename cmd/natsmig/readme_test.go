@@ -29,7 +29,8 @@ func TestDocumentsShowWhatIsPrinted(t *testing.T) {
 			run(t.Context(), strings.Fields(m[2]), &out, &errs)
 			printed := out.String() + errs.String()
 			if m[1] != "" {
-				printed = strings.Join(strings.SplitAfter(printed, "\n")[:8], "") + "…\n"
+				lines := strings.SplitAfter(printed, "\n")
+				printed = strings.Join(lines[:min(8, len(lines))], "") + "…\n"
 			}
 			return "<!-- run" + m[1] + ": natsmig " + m[2] + " -->\n```console\n$ natsmig " + m[2] + "\n" + printed + "```\n"
 		})
