@@ -79,7 +79,7 @@ func part(v *audit.EnvelopeView, of func(*audit.EnvelopeView) string) string {
 // span writes a duration that is spelt by Go as [Duration] does.
 func span(s string) string {
 	if d, err := time.ParseDuration(s); err == nil {
-		return Duration(d)
+		return audit.Duration(d)
 	}
 	return s
 }

@@ -15,24 +15,11 @@ import (
 )
 
 // Value is how a configuration value reads on one line: nil as -, durations as
-// [Duration] writes them, whole KiB, MiB and so on with their unit, lists as
+// [audit.Duration] writes them, whole KiB, MiB and so on with their unit, lists as
 // [a b], objects as {key: value, other: value} with sorted keys. v is anything
 // that encoding/json can write; kind says what its numbers mean, and an empty
 // kind is [broker.KindValue]. The result holds no control characters.
 func Value(kind broker.Kind, v any) string { return show(kind, decode(v), false) }
-
-// Duration writes d as Go does, without units that are zero at the end: 30s,
-// 2m, 41h12m30s.
-func Duration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
 
 // decode takes v to the few types that JSON has, numbers unrounded.
 func decode(v any) any {
@@ -90,7 +77,7 @@ func number(kind broker.Kind, n json.Number) string {
 	case err != nil:
 		return n.String()
 	case kind == broker.KindDuration:
-		return Duration(time.Duration(i))
+		return audit.Duration(time.Duration(i))
 	case kind == broker.KindBytes:
 		return size(i)
 	default:

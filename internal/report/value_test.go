@@ -56,7 +56,7 @@ func TestDuration(t *testing.T) {
 		41*time.Hour + 12*time.Minute + 30*time.Second: "41h12m30s", 100 * time.Minute: "1h40m", 10 * time.Second: "10s",
 		200 * time.Millisecond: "200ms", -time.Hour: "-1h",
 	} {
-		if got := Duration(d); got != want {
+		if got := audit.Duration(d); got != want {
 			t.Errorf("Duration(%d): got %s, want %s", d, got, want)
 		}
 	}
