@@ -38,6 +38,7 @@ golden: ## Rewrite expected outputs; read the diff before you commit it
 
 .PHONY: lint
 lint: ## Run every static check
+	$(GO) mod tidy -diff
 	$(LINT) run ./...
 
 .PHONY: deadcode

@@ -111,34 +111,34 @@ func viewCell(c *Cell, version broker.Version) (*CellView, error) {
 
 // setClustered takes a cell to be clustered when it says so, or when a stream
 // has replicas that only a cluster can have.
-func (v *CellView) setClustered() {
-	v.Broker.Clustered = v.Cluster != ""
-	if v.Broker.Clustered {
+func (c *CellView) setClustered() {
+	c.Broker.Clustered = c.Cluster != ""
+	if c.Broker.Clustered {
 		return
 	}
-	if i := slices.IndexFunc(v.Streams, func(s *StreamView) bool { return s.Config.Replicas > 1 }); i >= 0 {
-		v.Broker.Clustered = true
-		v.assume("the snapshot does not name a cluster: taken to be one, because stream %s has replicas", v.Streams[i].Name)
+	if i := slices.IndexFunc(c.Streams, func(s *StreamView) bool { return s.Config.Replicas > 1 }); i >= 0 {
+		c.Broker.Clustered = true
+		c.assume("the snapshot does not name a cluster: taken to be one, because stream %s has replicas", c.Streams[i].Name)
 	}
 }
 
-func (v *CellView) assume(format string, args ...any) {
-	v.Assumptions = append(v.Assumptions, fmt.Sprintf(format, args...))
+func (c *CellView) assume(format string, args ...any) {
+	c.Assumptions = append(c.Assumptions, fmt.Sprintf(format, args...))
 }
 
-func (v *CellView) setVersion(reported string, wanted broker.Version) error {
+func (c *CellView) setVersion(reported string, wanted broker.Version) error {
 	switch {
 	case !wanted.IsZero():
-		v.Broker.Version = wanted
+		c.Broker.Version = wanted
 	case reported == "":
-		v.Broker.Version = broker.Newest
-		v.assume("the snapshot does not tell the broker's version: taken to be %s (--broker-version changes that)", broker.Newest)
+		c.Broker.Version = broker.Newest
+		c.assume("the snapshot does not tell the broker's version: taken to be %s (--broker-version changes that)", broker.Newest)
 	default:
 		got, err := broker.ParseVersion(reported)
 		if err != nil {
 			return fmt.Errorf("broker_version: %w", err)
 		}
-		v.Broker.Version = got
+		c.Broker.Version = got
 	}
 	return nil
 }
@@ -172,9 +172,9 @@ func viewStream(s *Stream) (*StreamView, error) {
 	return v, nil
 }
 
-func (v *StreamView) setConfig(raw json.RawMessage) error {
+func (s *StreamView) setConfig(raw json.RawMessage) error {
 	if len(raw) == 0 {
-		v.Config, v.Assumed = assumedStream(v.Name), true
+		s.Config, s.Assumed = assumedStream(s.Name), true
 		return nil
 	}
 	d, err := broker.DecodeStream(raw)
@@ -184,9 +184,9 @@ func (v *StreamView) setConfig(raw json.RawMessage) error {
 	if d.Err != nil && len(d.Unknown) == 0 {
 		return fmt.Errorf("config: %s", d.Err.Description)
 	}
-	v.Config, v.Unknown = &d.Config, d.Unknown
-	v.Config.Name = v.Name
-	v.Config.Replicas = max(v.Config.Replicas, 1)
+	s.Config, s.Unknown = &d.Config, d.Unknown
+	s.Config.Name = s.Name
+	s.Config.Replicas = max(s.Config.Replicas, 1)
 	return nil
 }
 

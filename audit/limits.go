@@ -21,9 +21,9 @@ type accountLimits struct {
 // setLimits reads the account's limits. The server's own limits
 // (jetstream { limits { … } }) are in no reply of the API, so they are taken to
 // be the defaults: none.
-func (v *CellView) setLimits(account json.RawMessage) error {
+func (c *CellView) setLimits(account json.RawMessage) error {
 	if len(account) == 0 || bytes.Equal(bytes.TrimSpace(account), []byte("{}")) {
-		v.assume("the snapshot has no account info: limits are taken to be the server's defaults")
+		c.assume("the snapshot has no account info: limits are taken to be the server's defaults")
 		return nil
 	}
 	var info struct {
@@ -34,13 +34,13 @@ func (v *CellView) setLimits(account json.RawMessage) error {
 	if err := json.Unmarshal(account, &info); err != nil {
 		return fmt.Errorf("account: %w", err)
 	}
-	v.Account = info.Name
+	c.Account = info.Name
 	limits := info.Limits
 	if len(info.Tiers) > 0 {
-		v.assume("the account has limits by tier: the model applies those of R1")
+		c.assume("the account has limits by tier: the model applies those of R1")
 		limits = info.Tiers["R1"].Limits
 	}
-	v.Broker.Limits = broker.Limits{
+	c.Broker.Limits = broker.Limits{
 		AccountAckPending:   limits.MaxAckPending,
 		AccountConsumers:    limits.MaxConsumers,
 		AccountStreams:      limits.MaxStreams,

@@ -60,8 +60,9 @@ func (p *ConsumerPass) startsAt(c *broker.ConsumerConfig) string {
 		return ""
 	case broker.DeliverNew:
 		return "; deliver_policy new skips everything that is stored"
+	default:
+		return "; deliver_policy " + string(c.DeliverPolicy)
 	}
-	return "; deliver_policy " + string(c.DeliverPolicy)
 }
 
 var pinnedFloor = &Rule{

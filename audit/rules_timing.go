@@ -87,10 +87,11 @@ func oddText(field string, d time.Duration) string {
 // second.
 func meant(d time.Duration) string {
 	for _, u := range []struct {
-		unit time.Duration
-		name string
-	}{{time.Microsecond, "microseconds"}, {time.Millisecond, "milliseconds"}, {time.Second, "seconds"}} {
-		if got := d * u.unit; got/u.unit == d && got >= time.Second {
+		nanoseconds int64 // of which the number may have been meant to count
+		name        string
+	}{{1e3, "microseconds"}, {1e6, "milliseconds"}, {1e9, "seconds"}} {
+		got := time.Duration(d.Nanoseconds() * u.nanoseconds)
+		if got.Nanoseconds()/u.nanoseconds == d.Nanoseconds() && got >= time.Second {
 			return fmt.Sprintf("%s in %s", Duration(got), u.name)
 		}
 	}

@@ -79,7 +79,7 @@ func (c *Client) WaitConnected(timeout time.Duration) {
 	c.tb.Helper()
 	Eventually(c.tb, timeout, func() error {
 		if !c.NC.IsConnected() {
-			return fmt.Errorf("client is %s; its last error is %v", c.NC.Status(), c.NC.LastError())
+			return fmt.Errorf("client is %s; its last error is %v", c.NC.Status(), c.NC.LastError()) //nolint:errorlint // often there is none
 		}
 		return nil
 	})

@@ -89,7 +89,7 @@ func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	must(t, err)
-	defer l.Close() //nolint:errcheck // the port is free either way
+	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }
 

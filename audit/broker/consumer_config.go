@@ -53,12 +53,15 @@ type ConsumerConfig struct {
 	PriorityTimeout time.Duration  `json:"priority_timeout,omitempty"`
 }
 
-// The policies of a consumer, in their wire names. The empty policy is the
-// server's default: all, none, instant and none.
+// The policies of a consumer, in their wire names.
 type (
-	DeliverPolicy  string
-	AckPolicy      string
-	ReplayPolicy   string
+	// DeliverPolicy is where a new consumer begins. Empty: all.
+	DeliverPolicy string
+	// AckPolicy is what has to be acknowledged. Empty: none.
+	AckPolicy string
+	// ReplayPolicy is how fast stored messages come. Empty: instant.
+	ReplayPolicy string
+	// PriorityPolicy is how pulls of a group compete. Empty: none.
 	PriorityPolicy string
 )
 

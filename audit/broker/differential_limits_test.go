@@ -20,9 +20,9 @@ func TestStreamsUnderAccountLimits(t *testing.T) {
 }
 
 // underLimits gives both sides the same limits of the account.
-func underLimits(t *testing.T, real natstest.Limits, model broker.Limits, compare func(*testing.T, *target)) {
+func underLimits(t *testing.T, lim natstest.Limits, model broker.Limits, compare func(*testing.T, *target)) {
 	t.Helper()
-	account := natstest.Account{Name: "LIMITED", Users: []natstest.User{{Name: "u", Password: "p"}}, Limits: real}
+	account := natstest.Account{Name: "LIMITED", Users: []natstest.User{{Name: "u", Password: "p"}}, Limits: lim}
 	onEachBroker(t, func(t *testing.T, x *target) {
 		x.model.Limits = model
 		x.pairs /= 2

@@ -245,7 +245,7 @@ func (p *streamPair) replay(t *testing.T, x *target, live document, peers []docu
 	x.clean(t)
 	q := *p
 	q.live, q.peers, q.consumers = nil, nil, nil
-	make := func(d document) json.RawMessage {
+	create := func(d document) json.RawMessage {
 		got := x.ask(t, "$JS.API.STREAM.CREATE."+d.text("name"), []byte(d.String()))
 		if got.err != nil {
 			return nil
@@ -253,14 +253,14 @@ func (p *streamPair) replay(t *testing.T, x *target, live document, peers []docu
 		return got.config
 	}
 	for _, d := range peers {
-		raw := make(d)
+		raw := create(d)
 		if raw == nil {
 			return ""
 		}
 		q.peers = append(q.peers, raw)
 	}
 	if p.live != nil {
-		if q.live = make(live); q.live == nil {
+		if q.live = create(live); q.live == nil {
 			return ""
 		}
 	}

@@ -225,30 +225,30 @@ func (y *tally) check(t *testing.T, minPercent int) {
 
 // compareError says how the model's error differs from the broker's. The text
 // of invalid JSON is Go's and tells the broker's own types.
-func compareError(model, real *broker.APIError) string {
-	if model == nil || real == nil {
-		return fmt.Sprintf("error: model %v, broker %v", model, real)
+func compareError(model, got *broker.APIError) string {
+	if model == nil || got == nil {
+		return fmt.Sprintf("error: model %v, broker %v", model, got)
 	}
-	same := *model == *real
-	if model.ErrCode == 10025 && real.ErrCode == 10025 && strings.Contains(real.Description, ": ") {
-		same = model.Code == real.Code && strings.HasPrefix(model.Description, "invalid JSON: ")
+	same := *model == *got
+	if model.ErrCode == 10025 && got.ErrCode == 10025 && strings.Contains(got.Description, ": ") {
+		same = model.Code == got.Code && strings.HasPrefix(model.Description, "invalid JSON: ")
 	}
 	if !same {
-		return fmt.Sprintf("error: model %d %v, broker %d %v", model.Code, model, real.Code, real)
+		return fmt.Sprintf("error: model %d %v, broker %d %v", model.Code, model, got.Code, got)
 	}
 	return ""
 }
 
 // compareStored says how two configurations differ, field by field, but for
 // what the server owns.
-func compareStored[C any](fields []broker.Field[C], model, real *C) string {
+func compareStored[C any](fields []broker.Field[C], model, got *C) string {
 	if model == nil {
 		return "stored: model nothing"
 	}
 	var diff []string
 	for i := range fields {
-		if f := &fields[i]; !f.Same(model, real) {
-			diff = append(diff, fmt.Sprintf("%s: model %v, broker %v", f.Name, show(f.Get(model)), show(f.Get(real))))
+		if f := &fields[i]; !f.Same(model, got) {
+			diff = append(diff, fmt.Sprintf("%s: model %v, broker %v", f.Name, show(f.Get(model)), show(f.Get(got))))
 		}
 	}
 	if len(diff) == 0 {

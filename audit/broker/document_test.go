@@ -118,7 +118,7 @@ func shrink(docs []*document, keep []string, fails func() bool) {
 	for progress := true; progress; {
 		progress = false
 		for _, d := range docs {
-			for i := len(*d) - 1; i >= 0; i-- {
+			for i := range slices.Backward(*d) {
 				if slices.Contains(keep, (*d)[i].name) {
 					continue
 				}

@@ -72,8 +72,8 @@ func tableNames[C any](fields []broker.Field[C]) []string {
 func jsonNames(v any) []string {
 	var names []string
 	typ := reflect.TypeOf(v)
-	for i := range typ.NumField() {
-		if tag := typ.Field(i).Tag.Get("json"); tag != "" && tag != "-" {
+	for field := range typ.Fields() {
+		if tag := field.Tag.Get("json"); tag != "" && tag != "-" {
 			name, _, _ := strings.Cut(tag, ",")
 			names = append(names, name)
 		}

@@ -55,13 +55,17 @@ type StreamConfig struct {
 	Metadata               map[string]string `json:"metadata,omitempty"`
 }
 
-// The policies of a stream, in their wire names. The empty policy is the
-// server's default: limits, old, file, none and default.
+// The policies of a stream, in their wire names.
 type (
-	Retention   string
-	Discard     string
-	Storage     string
+	// Retention is what makes a message go. Empty: limits.
+	Retention string
+	// Discard is what gives way when a limit is reached. Empty: old.
+	Discard string
+	// Storage is where messages are kept. Empty: file.
+	Storage string
+	// Compression is that of a file store. Empty: none.
 	Compression string
+	// PersistMode is when a write is on disk. Empty: default.
 	PersistMode string
 )
 

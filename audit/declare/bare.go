@@ -49,8 +49,10 @@ func (r *reader) inherit(item *strictyaml.Node, stream string) {
 	if stream == "" || item.Kind != strictyaml.Mapping || item.Has("stream_name") {
 		return
 	}
-	item.Pairs = append(item.Pairs, strictyaml.Pair{Key: "stream_name", Line: item.Line, Col: item.Col,
-		Value: &strictyaml.Node{Kind: strictyaml.String, Value: stream, Line: item.Line, Col: item.Col}})
+	item.Pairs = append(item.Pairs, strictyaml.Pair{
+		Key: "stream_name", Line: item.Line, Col: item.Col,
+		Value: &strictyaml.Node{Kind: strictyaml.String, Value: stream, Line: item.Line, Col: item.Col},
+	})
 }
 
 // looksLikeConsumer wants a name and either the stream or a member that only a
@@ -140,8 +142,10 @@ func (r *reader) wireConsumer(config *strictyaml.Node, path, stream, name string
 	raw, at := r.raw(config, path)
 	d, err := audit.DeclareConsumer(stream, raw)
 	if err != nil && name != "" {
-		config.Pairs = append(config.Pairs, strictyaml.Pair{Key: "name", Line: config.Line, Col: config.Col,
-			Value: &strictyaml.Node{Kind: strictyaml.String, Value: name, Line: config.Line, Col: config.Col}})
+		config.Pairs = append(config.Pairs, strictyaml.Pair{
+			Key: "name", Line: config.Line, Col: config.Col,
+			Value: &strictyaml.Node{Kind: strictyaml.String, Value: name, Line: config.Line, Col: config.Col},
+		})
 		raw, at = r.raw(config, path)
 		d, err = audit.DeclareConsumer(stream, raw)
 	}

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,9 +86,7 @@ func (s *Set) add(o *Set) {
 	if s.Policy == nil {
 		s.Policy = &audit.Policy{Severities: map[string]audit.Severity{}}
 	}
-	for code, sev := range o.Policy.Severities {
-		s.Policy.Severities[code] = sev
-	}
+	maps.Copy(s.Policy.Severities, o.Policy.Severities)
 	s.Policy.Excuses = append(s.Policy.Excuses, o.Policy.Excuses...)
 }
 

@@ -25,21 +25,38 @@ var (
 
 // nackConsumer is the spec of a Consumer (nack deploy/crds.yml, v1beta2).
 var nackConsumer = []nackKey{
-	{"durableName", "durable_name", nil}, {"description", "description", nil},
-	{"deliverPolicy", "deliver_policy", nackDeliver}, {"optStartSeq", "opt_start_seq", nil},
-	{"optStartTime", "opt_start_time", nil}, {"ackPolicy", "ack_policy", nackAck},
-	{"ackWait", "ack_wait", nil}, {"maxDeliver", "max_deliver", nil}, {"backoff", "backoff", nil},
-	{"filterSubject", "filter_subject", nil}, {"filterSubjects", "filter_subjects", nil},
-	{"replayPolicy", "replay_policy", nil}, {"rateLimitBps", "rate_limit_bps", nil},
-	{"sampleFreq", "sample_freq", nil}, {"maxWaiting", "max_waiting", nil},
-	{"maxAckPending", "max_ack_pending", nil}, {"flowControl", "flow_control", nil},
-	{"headersOnly", "headers_only", nil}, {"maxRequestBatch", "max_batch", nil},
-	{"maxRequestExpires", "max_expires", nil}, {"maxRequestMaxBytes", "max_bytes", nil},
-	{"deliverSubject", "deliver_subject", nil}, {"deliverGroup", "deliver_group", nil},
-	{"heartbeatInterval", "idle_heartbeat", nil}, {"inactiveThreshold", "inactive_threshold", nil},
-	{"replicas", "num_replicas", nil}, {"memStorage", "mem_storage", nil}, {"metadata", "metadata", nil},
-	{"pauseUntil", "pause_until", nil}, {"priorityGroups", "priority_groups", nil},
-	{"priorityPolicy", "priority_policy", nil}, {"pinnedTtl", "priority_timeout", nil},
+	{"durableName", "durable_name", nil},
+	{"description", "description", nil},
+	{"deliverPolicy", "deliver_policy", nackDeliver},
+	{"optStartSeq", "opt_start_seq", nil},
+	{"optStartTime", "opt_start_time", nil},
+	{"ackPolicy", "ack_policy", nackAck},
+	{"ackWait", "ack_wait", nil},
+	{"maxDeliver", "max_deliver", nil},
+	{"backoff", "backoff", nil},
+	{"filterSubject", "filter_subject", nil},
+	{"filterSubjects", "filter_subjects", nil},
+	{"replayPolicy", "replay_policy", nil},
+	{"rateLimitBps", "rate_limit_bps", nil},
+	{"sampleFreq", "sample_freq", nil},
+	{"maxWaiting", "max_waiting", nil},
+	{"maxAckPending", "max_ack_pending", nil},
+	{"flowControl", "flow_control", nil},
+	{"headersOnly", "headers_only", nil},
+	{"maxRequestBatch", "max_batch", nil},
+	{"maxRequestExpires", "max_expires", nil},
+	{"maxRequestMaxBytes", "max_bytes", nil},
+	{"deliverSubject", "deliver_subject", nil},
+	{"deliverGroup", "deliver_group", nil},
+	{"heartbeatInterval", "idle_heartbeat", nil},
+	{"inactiveThreshold", "inactive_threshold", nil},
+	{"replicas", "num_replicas", nil},
+	{"memStorage", "mem_storage", nil},
+	{"metadata", "metadata", nil},
+	{"pauseUntil", "pause_until", nil},
+	{"priorityGroups", "priority_groups", nil},
+	{"priorityPolicy", "priority_policy", nil},
+	{"pinnedTtl", "priority_timeout", nil},
 }
 
 // nackAlways are the fields that the controller sends even when the spec leaves
@@ -58,8 +75,10 @@ var nackOther = []string{
 type preset struct{ key, field, value string }
 
 var nackConsumerPresets = []preset{
-	{"ackPolicy", "ack_policy", "none"}, {"ackWait", "ack_wait", "1ns"},
-	{"deliverPolicy", "deliver_policy", "all"}, {"replayPolicy", "replay_policy", "instant"},
+	{"ackPolicy", "ack_policy", "none"},
+	{"ackWait", "ack_wait", "1ns"},
+	{"deliverPolicy", "deliver_policy", "all"},
+	{"replayPolicy", "replay_policy", "instant"},
 }
 
 // nack reads a NACK resource.

@@ -9,18 +9,38 @@ import (
 // nackStreamKeys is the spec of a Stream (nack deploy/crds.yml, v1beta2), but
 // for the keys with structure of their own.
 var nackStreamKeys = []nackKey{
-	{"name", "name", nil}, {"description", "description", nil}, {"subjects", "subjects", nil},
-	{"retention", "retention", nil}, {"maxConsumers", "max_consumers", nil}, {"maxMsgs", "max_msgs", nil},
-	{"maxBytes", "max_bytes", nil}, {"discard", "discard", nil}, {"discardPerSubject", "discard_new_per_subject", nil},
-	{"maxAge", "max_age", nil}, {"maxMsgsPerSubject", "max_msgs_per_subject", nil}, {"maxMsgSize", "max_msg_size", nil},
-	{"storage", "storage", nil}, {"replicas", "num_replicas", nil}, {"noAck", "no_ack", nil},
-	{"duplicateWindow", "duplicate_window", nil}, {"placement", "placement", nil}, {"sealed", "sealed", nil},
-	{"denyDelete", "deny_delete", nil}, {"denyPurge", "deny_purge", nil}, {"allowRollup", "allow_rollup_hdrs", nil},
-	{"compression", "compression", nil}, {"firstSequence", "first_seq", nil}, {"allowDirect", "allow_direct", nil},
-	{"mirrorDirect", "mirror_direct", nil}, {"allowMsgTtl", "allow_msg_ttl", nil},
-	{"subjectDeleteMarkerTtl", "subject_delete_marker_ttl", nil}, {"allowMsgCounter", "allow_msg_counter", nil},
-	{"allowAtomicPublish", "allow_atomic", nil}, {"allowMsgSchedules", "allow_msg_schedules", nil},
-	{"persistMode", "persist_mode", nil}, {"metadata", "metadata", nil},
+	{"name", "name", nil},
+	{"description", "description", nil},
+	{"subjects", "subjects", nil},
+	{"retention", "retention", nil},
+	{"maxConsumers", "max_consumers", nil},
+	{"maxMsgs", "max_msgs", nil},
+	{"maxBytes", "max_bytes", nil},
+	{"discard", "discard", nil},
+	{"discardPerSubject", "discard_new_per_subject", nil},
+	{"maxAge", "max_age", nil},
+	{"maxMsgsPerSubject", "max_msgs_per_subject", nil},
+	{"maxMsgSize", "max_msg_size", nil},
+	{"storage", "storage", nil},
+	{"replicas", "num_replicas", nil},
+	{"noAck", "no_ack", nil},
+	{"duplicateWindow", "duplicate_window", nil},
+	{"placement", "placement", nil},
+	{"sealed", "sealed", nil},
+	{"denyDelete", "deny_delete", nil},
+	{"denyPurge", "deny_purge", nil},
+	{"allowRollup", "allow_rollup_hdrs", nil},
+	{"compression", "compression", nil},
+	{"firstSequence", "first_seq", nil},
+	{"allowDirect", "allow_direct", nil},
+	{"mirrorDirect", "mirror_direct", nil},
+	{"allowMsgTtl", "allow_msg_ttl", nil},
+	{"subjectDeleteMarkerTtl", "subject_delete_marker_ttl", nil},
+	{"allowMsgCounter", "allow_msg_counter", nil},
+	{"allowAtomicPublish", "allow_atomic", nil},
+	{"allowMsgSchedules", "allow_msg_schedules", nil},
+	{"persistMode", "persist_mode", nil},
+	{"metadata", "metadata", nil},
 }
 
 // nackStreamAlways are the fields that the controller sends even when the spec
@@ -30,8 +50,10 @@ var nackStreamAlways = []string{
 }
 
 var nackStreamPresets = []preset{
-	{"retention", "retention", "limits"}, {"storage", "storage", "memory"},
-	{"replicas", "num_replicas", "1"}, {"discard", "discard", "old"},
+	{"retention", "retention", "limits"},
+	{"storage", "storage", "memory"},
+	{"replicas", "num_replicas", "1"},
+	{"discard", "discard", "old"},
 }
 
 // renamed are NACK's words inside a key with structure, and the API's.
@@ -51,8 +73,11 @@ func (r *reader) nackStream(n *strictyaml.Node) {
 	b := r.draft(true)
 	notes := r.nackFields(o, b, nackStreamKeys, nackStreamPresets)
 	for _, k := range []struct{ key, field string }{
-		{"mirror", "mirror"}, {"sources", "sources"}, {"subjectTransform", "subject_transform"},
-		{"republish", "republish"}, {"consumerLimits", "consumer_limits"},
+		{"mirror", "mirror"},
+		{"sources", "sources"},
+		{"subjectTransform", "subject_transform"},
+		{"republish", "republish"},
+		{"consumerLimits", "consumer_limits"},
 	} {
 		if v := o.Node(k.key); v != nil {
 			b.set(k.field, translate(v), o.Path(k.key))

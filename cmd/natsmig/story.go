@@ -123,15 +123,8 @@ func chapters(r *audit.Report) []*chapter {
 			all = join(all, &e, &f)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *chapter) int {
-		switch {
-		case a.severity == b.severity:
-			return 0
-		case a.severity == audit.Error:
-			return -1
-		}
-		return 1
-	})
+	grave := func(c *chapter) int { return slices.Index([]audit.Severity{audit.Error, audit.Warning}, c.severity) }
+	slices.SortStableFunc(all, func(a, b *chapter) int { return cmp.Compare(grave(a), grave(b)) })
 	return all
 }
 

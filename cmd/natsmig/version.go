@@ -17,8 +17,8 @@ func (*versionCommand) Run(std *streams) error {
 	for _, v := range broker.Lines() {
 		lines = append(lines, v.Line())
 	}
-	fmt.Fprintf(std.out, "natsmig %s\nbroker lines: %s (model written against %s)\n", version(), strings.Join(lines, ", "), broker.Newest)
-	return nil
+	_, err := fmt.Fprintf(std.out, "natsmig %s\nbroker lines: %s (model written against %s)\n", version(), strings.Join(lines, ", "), broker.Newest)
+	return err
 }
 
 // version is the module's, as the go command stamped it.

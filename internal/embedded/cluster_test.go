@@ -32,7 +32,7 @@ func TestClusterOfThree(t *testing.T) {
 		must(t, leader.Restart(t.Context()))
 		must(t, c.WaitReady(t.Context()))
 		checkLeaders(t, c, js)
-		if got := messages(t, connect(t, leader.ClientURL()), "S"); got != 2 {
+		if got := messages(t, connect(t, leader.ClientURL())); got != 2 {
 			t.Errorf("messages: %d, want 2", got)
 		}
 	})

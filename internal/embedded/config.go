@@ -124,7 +124,7 @@ func (c Config) withDefaults() Config {
 
 func (c Config) check() error {
 	if c.Binary != "" && c.Options != nil {
-		return errors.New("Options cannot change an external server: use Extra, or leave out Binary")
+		return errors.New("the field Options cannot change an external server: use Extra, or leave out Binary")
 	}
 	return nil
 }

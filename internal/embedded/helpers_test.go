@@ -81,18 +81,18 @@ func publish(t *testing.T, js jetstream.JetStream, subject string) {
 	must(t, err)
 }
 
-// messages waits until the stream can be asked and returns its message count.
-func messages(t *testing.T, js jetstream.JetStream, stream string) uint64 {
+// messages waits until the stream S can be asked and returns its message count.
+func messages(t *testing.T, js jetstream.JetStream) uint64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	for {
-		s, err := js.Stream(ctx, stream)
+		s, err := js.Stream(ctx, "S")
 		if err == nil {
 			return s.CachedInfo().State.Msgs
 		}
 		if ctx.Err() != nil {
-			t.Fatalf("look up stream %q: %v", stream, err)
+			t.Fatalf("look up the stream: %v", err)
 		}
 	}
 }

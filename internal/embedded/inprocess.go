@@ -45,7 +45,7 @@ func (b *inProcess) listening(ctx context.Context, log *logs) error {
 	return poll(ctx, "server does not listen", func() error {
 		select {
 		case <-log.fatal:
-			return stopPolling{errors.New("the server gave up")}
+			return finalError{errors.New("the server gave up")}
 		default:
 		}
 		if !b.srv.ReadyForConnections(time.Millisecond) {

@@ -31,7 +31,7 @@ func TestLeaf(t *testing.T) {
 		edge, err := jetstream.NewWithDomain(onHub.Conn(), "edge")
 		must(t, err)
 		makeStream(t, edge, jetstream.StreamConfig{Name: "S"}) // at once: the hub must know the domain
-		if got := messages(t, connect(t, leaf.ClientURL()), "S"); got != 0 {
+		if got := messages(t, connect(t, leaf.ClientURL())); got != 0 {
 			t.Errorf("messages: %d, want 0", got)
 		}
 		if _, err := onHub.Stream(t.Context(), "S"); err == nil {
@@ -54,7 +54,7 @@ func TestLeafJoinsAccounts(t *testing.T) {
 	makeStream(t, connect(t, leaf.ClientURL(), nats.UserInfo("local", "pw")), jetstream.StreamConfig{Name: "S"})
 	edge, err := jetstream.NewWithDomain(connect(t, hub.ClientURL(), nats.UserInfo("central", "pw")).Conn(), "edge")
 	must(t, err)
-	if got := messages(t, edge, "S"); got != 0 {
+	if got := messages(t, edge); got != 0 {
 		t.Errorf("messages: %d, want 0", got)
 	}
 }

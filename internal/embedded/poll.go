@@ -14,13 +14,13 @@ const (
 	askTimeout   = 2 * time.Second
 )
 
-// stopPolling is an error that no further attempt can mend.
-type stopPolling struct{ error }
+// finalError is an error that no further attempt can mend.
+type finalError struct{ error }
 
 // Unwrap returns the reason.
-func (e stopPolling) Unwrap() error { return e.error }
+func (e finalError) Unwrap() error { return e.error }
 
-// poll calls try until it returns nil, a stopPolling, or ctx ends; then the
+// poll calls try until it returns nil, a finalError, or ctx ends; then the
 // error says what was waited for and what stood in the way last.
 func poll(ctx context.Context, what string, try func() error) error {
 	tick := time.NewTicker(pollEvery)
@@ -30,7 +30,7 @@ func poll(ctx context.Context, what string, try func() error) error {
 		if err == nil {
 			return nil
 		}
-		if stop, ok := errors.AsType[stopPolling](err); ok {
+		if stop, ok := errors.AsType[finalError](err); ok {
 			return stop.error
 		}
 		select {

@@ -47,7 +47,7 @@ func (b *process) listening(ctx context.Context, dir string) error {
 	return poll(ctx, "server does not listen", func() error {
 		select {
 		case <-b.exited:
-			return stopPolling{fmt.Errorf("the server ended: %w", b.status)}
+			return finalError{fmt.Errorf("the server ended: %w", b.status)}
 		default:
 		}
 		url, err := readPorts(dir)

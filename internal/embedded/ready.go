@@ -31,7 +31,7 @@ func (s *Server) waitConnections(ctx context.Context) error {
 	return poll(ctx, fmt.Sprintf("connect to server %q", s.cfg.Name), func() error {
 		_, err := s.connectAdmin()
 		if errors.Is(err, errDown) {
-			return stopPolling{err}
+			return finalError{err}
 		}
 		return err
 	})

@@ -76,7 +76,7 @@ func (s *Server) Start(ctx context.Context) error {
 			return errors.Join(err, s.repick()) // perhaps it is free again in a moment
 		}
 		if err != nil {
-			return stopPolling{err}
+			return finalError{err}
 		}
 		return nil
 	})
@@ -86,7 +86,7 @@ func (s *Server) Start(ctx context.Context) error {
 func (s *Server) repick() error {
 	p, err := s.cfg.pick()
 	if err != nil {
-		return stopPolling{err}
+		return finalError{err}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -48,7 +48,7 @@ func testRestart(t *testing.T, c embedded.Config) {
 	if s.ClientURL() != before || s.Name() != name {
 		t.Errorf("after restart: %s %s, before: %s %s", s.Name(), s.ClientURL(), name, before)
 	}
-	if got := messages(t, js, "S"); got != 1 {
+	if got := messages(t, js); got != 1 {
 		t.Errorf("messages after restart: %d, want 1", got)
 	}
 	if s.Version() != natsserver.VERSION {
@@ -75,7 +75,7 @@ func testKill(t *testing.T, c embedded.Config) {
 		t.Errorf("wait for a killed server: %v", err)
 	}
 	must(t, s.Start(t.Context()))
-	if got := messages(t, js, "S"); got != 1 {
+	if got := messages(t, js); got != 1 {
 		t.Errorf("messages after kill: %d, want 1", got)
 	}
 }
@@ -115,7 +115,7 @@ func testStoreDir(t *testing.T, c embedded.Config) {
 	makeStream(t, js, jetstream.StreamConfig{Name: "S"})
 	must(t, first.Close())
 	second := start(t, c)
-	if got := messages(t, connect(t, second.ClientURL()), "S"); got != 0 {
+	if got := messages(t, connect(t, second.ClientURL())); got != 0 {
 		t.Errorf("messages: %d, want 0", got)
 	}
 }

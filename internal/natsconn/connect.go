@@ -112,7 +112,7 @@ func (a *attempt) failure(ctx context.Context, s serverURL, d *dialer, err error
 	}
 	kind := classify(ctx, err)
 	text := cause(err, a.secrets)
-	if kind == ErrTimeout {
+	if errors.Is(kind, ErrTimeout) {
 		text = fmt.Sprintf("no answer within %v", d.timeout.Round(time.Millisecond))
 	}
 	return &ServerError{URL: s.shown, Kind: kind, Cause: text}

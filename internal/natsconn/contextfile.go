@@ -28,8 +28,7 @@ func parseSettings(file string, data []byte) (settings, error) {
 
 func syntaxError(file string, data []byte, err error) error {
 	offset := len(data)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		offset = int(syntax.Offset) - 1
 	}
 	line, col := lineCol(data, offset)

@@ -132,7 +132,8 @@ func FuzzContextFile(f *testing.F) {
 
 // positions gives every PosError that is joined in err.
 func positions(err error) []*PosError {
-	if pos, ok := err.(*PosError); ok {
+	pos := &PosError{}
+	if errors.As(err, &pos) {
 		return []*PosError{pos}
 	}
 	joined, ok := err.(interface{ Unwrap() []error })

@@ -63,7 +63,7 @@ func (e *ConnectError) Unwrap() error { return e.Kind }
 func mostTelling(attempts []ServerError) error {
 	for _, kind := range []error{context.Canceled, ErrRefused, ErrTLS, ErrTimeout} {
 		for _, a := range attempts {
-			if a.Kind == kind {
+			if errors.Is(a.Kind, kind) {
 				return kind
 			}
 		}
@@ -115,6 +115,7 @@ func isTLS(err error) bool {
 // have echoed one.
 func cause(err error, secrets []string) string {
 	// Not errors.As: what a proxy says about its own dialing is to be kept.
+	//nolint:errorlint // a wrapped one, as of a proxy, keeps the words around it
 	if dial, ok := err.(*net.OpError); ok && dial.Op == "dial" && dial.Err != nil {
 		err = dial.Err
 	}

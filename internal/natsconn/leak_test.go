@@ -29,8 +29,17 @@ func TestNothingPrintsSecrets(t *testing.T) {
 	target := w.one(c)
 	conn := w.mustConnect(Config{Servers: "nats://u:" + canary + "@" + broker.Addr().String(), Token: canary})
 	for _, v := range []any{
-		c, &c, struct{ C Config }{c}, Secret(canary), []Secret{canary}, target, &target, []Target{target},
-		struct{ T Target }{target}, struct{ t Target }{target}, conn, *conn, struct{ c *Conn }{conn}, struct{ c Conn }{*conn},
+		c, &c,
+		struct{ C Config }{c},
+		Secret(canary),
+		[]Secret{canary},
+		target, &target,
+		[]Target{target},
+		struct{ T Target }{target},
+		struct{ t Target }{target},
+		conn, *conn,
+		struct{ c *Conn }{conn},
+		struct{ c Conn }{*conn},
 	} {
 		text := fmt.Sprintf("%v %+v %#v %s %q", v, v, v, v, v)
 		raw, err := json.Marshal(v)

@@ -55,7 +55,7 @@ func programError(ctx context.Context, err error) error {
 	case errors.Is(err, exec.ErrNotFound):
 		return exec.ErrNotFound
 	case errors.As(err, &ended):
-		return errors.New(ended.ProcessState.String())
+		return errors.New(ended.String())
 	}
 	return errors.New("it could not be run")
 }

@@ -115,8 +115,7 @@ func inline(field, text string) ([]byte, error) {
 // secret in the wrong place.
 func readFile(field, path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
-	var inner *fs.PathError
-	if errors.As(err, &inner) {
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		err = inner.Err
 	}
 	if err != nil {

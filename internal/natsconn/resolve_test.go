@@ -2,6 +2,7 @@ package natsconn
 
 import (
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,11 +31,13 @@ func TestPrecedence(t *testing.T) {
 		{"user and password", context, vars{"NATS_USER": "eu", "NATS_PASSWORD": "ep"}, Config{Password: "fp"}, settings{url: "nats://ctx:1", user: "eu", password: "fp"}},
 		{"a password alone", context, nil, Config{Password: "fp"}, settings{url: "nats://ctx:1", user: "cu", password: "fp"}},
 		{
-			"all variables", "", vars{
+			"all variables", "",
+			vars{
 				"NATS_URL": "u", "NATS_TOKEN": "t", "NATS_CREDS": "c", "NATS_NKEY": "n",
 				"NATS_JWT": "j", "NATS_SEED": "s", "NATS_CERT": "ce", "NATS_KEY": "k", "NATS_CA": "ca",
 				"NATS_SOCKS_PROXY": "socks5://p",
-			}, Config{},
+			},
+			Config{},
 			settings{url: "u", token: "t", creds: "c", nkey: "n", userJWT: "j", userSeed: "s", cert: "ce", key: "k", ca: "ca", socksProxy: "socks5://p"},
 		},
 		{
@@ -58,9 +61,7 @@ func TestPrecedence(t *testing.T) {
 		{"variables in paths", `{"creds": "$D/c", "ca": "${D}/ca", "token": "$D"}`, vars{"D": "/d"}, Config{}, settings{creds: "/d/c", ca: "/d/ca", token: "$D"}},
 	} {
 		w := newWorld(t)
-		for name, value := range test.env {
-			w.vars[name] = value
-		}
+		maps.Copy(w.vars, test.env)
 		if test.context != "" {
 			w.context("c", test.context)
 			w.selectContext("c")
