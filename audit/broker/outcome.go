@@ -22,8 +22,11 @@ type APIError struct {
 	Description string `json:"description"`
 }
 
-// Error implements error.
+// Error implements error. Some errors of the API have no err_code.
 func (e *APIError) Error() string {
+	if e.ErrCode == 0 {
+		return e.Description
+	}
 	return fmt.Sprintf("%s (%d)", e.Description, e.ErrCode)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/natsmig/natsmig/audit"
 )
@@ -53,7 +54,15 @@ func counts(s *audit.Snapshot) string {
 			consumers += len(st.Consumers)
 		}
 	}
-	return fmt.Sprintf("%d cells, %d streams, %d consumers", len(s.Cells), streams, consumers)
+	return strings.Join([]string{plural(len(s.Cells), "cell"), plural(streams, "stream"), plural(consumers, "consumer")}, ", ")
+}
+
+// plural writes a number with its noun.
+func plural(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 func (c *snapshotCommand) write(stdout io.Writer, s *audit.Snapshot) error {

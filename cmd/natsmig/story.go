@@ -50,7 +50,7 @@ func (t *teller) live(snap *audit.Snapshot, r *audit.Report) {
 	t.say("WHAT IS LIVE  (nats-server %s, as a legacy client left it)", c.BrokerVersion)
 	for i := range c.Streams {
 		s := &c.Streams[i]
-		t.say("  %-22s %s", s.Name(), durables(len(s.Consumers)))
+		t.say("  %-22s %s", s.Name(), plural(len(s.Consumers), "durable"))
 	}
 	for _, e := range r.Consumers {
 		for _, f := range e.Findings {
@@ -61,20 +61,13 @@ func (t *teller) live(snap *audit.Snapshot, r *audit.Report) {
 	}
 }
 
-func durables(n int) string {
-	if n == 1 {
-		return "1 durable"
-	}
-	return fmt.Sprintf("%d durables", n)
-}
-
 func (t *teller) code(r *audit.Report, path string) {
 	byWriter := map[audit.Writer]int{}
 	for _, e := range r.Consumers {
 		byWriter[e.Writer]++
 	}
 	t.say("\nWHAT THE CODE SAYS  (%s)", path)
-	t.say("  %s applied with create-or-update, %s bound by the legacy client", durables(byWriter[audit.Replace]), durables(byWriter[audit.Bind]))
+	t.say("  %s applied with create-or-update, %s bound by the legacy client", plural(byWriter[audit.Replace], "durable"), plural(byWriter[audit.Bind], "durable"))
 }
 
 // happens tells the findings, the gravest first, one that says the same of
