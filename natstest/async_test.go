@@ -99,7 +99,7 @@ func TestWaitAsyncErrorGivesUp(t *testing.T) {
 	fake := &fakeTB{TB: t}
 	failures := fake.run(func() {
 		s := natstest.Start(fake)
-		s.WaitAsyncError(50*time.Millisecond, isViolation)
+		_ = s.WaitAsyncError(50*time.Millisecond, isViolation)
 		fake.Errorf("not reached")
 	})
 	fake.finish()

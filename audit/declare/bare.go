@@ -213,9 +213,11 @@ func plain(n *strictyaml.Node) (json.RawMessage, error) {
 			list[i] = v
 		}
 		return json.Marshal(list)
-	}
-	if (n.Kind == strictyaml.Int || n.Kind == strictyaml.Float) && json.Valid([]byte(n.Value)) {
-		return json.RawMessage(n.Value), nil
+	case strictyaml.Int, strictyaml.Float:
+		if json.Valid([]byte(n.Value)) {
+			return json.RawMessage(n.Value), nil
+		}
+	case strictyaml.String, strictyaml.Bool, strictyaml.Null: // as scalar has them
 	}
 	return scalar(n)
 }

@@ -214,6 +214,7 @@ func wire(n *strictyaml.Node, duration bool) (json.RawMessage, error) {
 			m[p.Key] = raw
 		}
 		return json.Marshal(m)
+	case strictyaml.String, strictyaml.Int, strictyaml.Float, strictyaml.Bool, strictyaml.Null: // no nodes inside
 	}
 	if duration {
 		d, err := strictyaml.ParseDuration(n)
@@ -242,6 +243,7 @@ func scalar(n *strictyaml.Node) (json.RawMessage, error) {
 		if v, err := strconv.ParseFloat(n.Value, 64); err == nil && json.Valid([]byte(n.Value)) {
 			return json.Marshal(v)
 		}
+	case strictyaml.String, strictyaml.Mapping, strictyaml.List: // the text; the last two have none
 	}
 	return json.Marshal(n.Value)
 }

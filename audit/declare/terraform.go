@@ -179,8 +179,9 @@ func emptyValue(n *strictyaml.Node) bool {
 		return n.Value == ""
 	case strictyaml.Bool:
 		return n.Value == "false"
+	default:
+		return len(n.Items) == 0 && len(n.Pairs) == 0
 	}
-	return len(n.Items) == 0 && len(n.Pairs) == 0
 }
 
 // inSeconds gives numbers their unit.

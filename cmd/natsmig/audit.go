@@ -180,7 +180,7 @@ func readSnapshots(paths []string) (*audit.Snapshot, error) {
 
 func (c *auditCommand) baseline() (*audit.Baseline, error) {
 	if c.Baseline == "" {
-		return nil, nil //nolint:nilnil // no baseline is a state of its own
+		return nil, nil // no baseline is a state of its own
 	}
 	data, err := os.ReadFile(c.Baseline)
 	if err != nil {

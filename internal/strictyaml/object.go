@@ -33,8 +33,9 @@ func (n *Node) describe() string {
 	switch n.Kind {
 	case String, Int, Float, Bool:
 		return fmt.Sprintf("%s (%s)", n.Kind, shorten(n.Value))
+	default:
+		return string(n.Kind)
 	}
-	return string(n.Kind)
 }
 
 func shorten(s string) string {
@@ -132,6 +133,7 @@ func ParseDuration(n *Node) (time.Duration, error) {
 		if d, err := time.ParseDuration(n.Value); err == nil {
 			return d, nil
 		}
+	default: // refused below, as a number or a text that does not parse is
 	}
 	return 0, fmt.Errorf("want a duration such as 30s or 1h30m, or nanoseconds, have %s", n.describe())
 }
