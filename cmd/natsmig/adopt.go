@@ -38,7 +38,7 @@ func (c *adoptCommand) Run(ctx context.Context, std *streams) error {
 	if c.Out == "" {
 		err = write(std.out)
 	} else if err = writeFile(c.Out, write); err == nil {
-		fmt.Fprintf(std.err, "wrote %s: %d declarations; now: natsmig audit -f %s\n", c.Out, len(ds), c.Out)
+		fmt.Fprintf(std.err, "wrote %s: %s; now: natsmig audit -f %s\n", c.Out, plural(len(ds), "declaration"), c.Out)
 	}
 	if err != nil {
 		return err
