@@ -2,7 +2,6 @@ package audit
 
 import (
 	"path"
-	"strings"
 	"time"
 )
 
@@ -42,5 +41,3 @@ func (x *Excuse) covers(e *Entry, f *Finding) bool {
 func (x *Excuse) expired(now time.Time) bool {
 	return !now.IsZero() && now.After(x.Until.AddDate(0, 0, 1).Add(-time.Nanosecond))
 }
-
-func equalFold(a, b string) bool { return strings.EqualFold(a, b) }

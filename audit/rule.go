@@ -1,5 +1,7 @@
 package audit
 
+import "strings"
+
 // A Rule is one check: a code that never changes its meaning, a text that
 // explains it, and a pure function. It has one function, for what it looks at.
 type Rule struct {
@@ -35,7 +37,7 @@ func (c *comparer) applyStreamRules(p *StreamPass) {
 // none.
 func RuleByCode(code string) *Rule {
 	for _, r := range Rules() {
-		if equalFold(r.Code, code) {
+		if strings.EqualFold(r.Code, code) {
 			return r
 		}
 	}

@@ -24,7 +24,7 @@ func (r *reader) terraform(n *strictyaml.Node) {
 }
 
 func (r *reader) module(n *strictyaml.Node, path string) {
-	if list := listOf2(n, "resources"); list != nil {
+	if list := listOf(n, "resources"); list != nil {
 		for i, res := range list.Items {
 			at := fmt.Sprintf("%s.resources[%d].values", path, i)
 			switch res.Text("type") {
@@ -37,18 +37,11 @@ func (r *reader) module(n *strictyaml.Node, path string) {
 			}
 		}
 	}
-	if list := listOf2(n, "child_modules"); list != nil {
+	if list := listOf(n, "child_modules"); list != nil {
 		for i, child := range list.Items {
 			r.module(child, fmt.Sprintf("%s.child_modules[%d]", path, i))
 		}
 	}
-}
-
-func listOf2(n *strictyaml.Node, key string) *strictyaml.Node {
-	if n == nil {
-		return nil
-	}
-	return listOf(n, key)
 }
 
 // A tfKey is one argument of the provider's resource and the field it becomes.
