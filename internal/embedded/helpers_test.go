@@ -75,9 +75,13 @@ func makeStream(t *testing.T, js jetstream.JetStream, c jetstream.StreamConfig) 
 	must(t, err)
 }
 
+// publish tries again while nobody answers: a new leader's interest reaches the
+// client's server a little after the leader calls itself one.
 func publish(t *testing.T, js jetstream.JetStream, subject string) {
 	t.Helper()
-	_, err := js.Publish(t.Context(), subject, []byte("hello"))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	_, err := js.Publish(ctx, subject, []byte("hello"), jetstream.WithRetryAttempts(1000), jetstream.WithRetryWait(20*time.Millisecond))
 	must(t, err)
 }
 

@@ -44,8 +44,9 @@ func (g *MetaGroup) URLs() string {
 	return strings.Join(urls, ",")
 }
 
-// WaitReady waits until every running server is healthy, one of them leads the
-// meta group with all servers in it, and every running peer is current. It
+// WaitReady waits until every running server is healthy and has its routes, one
+// of them leads the meta group with all servers in it, and every running peer is
+// current. It
 // needs a running majority. It says nothing about the leaders of streams: after
 // a server went down, StreamLeader waits for the next one.
 //
@@ -72,6 +73,9 @@ func (g *MetaGroup) ready(ctx context.Context) error {
 		if err := s.healthy(ctx); err != nil {
 			return err
 		}
+	}
+	if err := g.routesReady(ctx); err != nil {
+		return err
 	}
 	return g.peersCurrent(ctx)
 }
@@ -115,30 +119,15 @@ func (g *MetaGroup) peersCurrent(ctx context.Context) error {
 			return fmt.Errorf("leader %q does not call %q current", leader.Name(), s.Name())
 		}
 	}
-	return leader.placeable(g.running())
+	return g.placeable(leader)
 }
 
-func (g *MetaGroup) running() int {
-	n := 0
+// placeable tells whether the leader can place streams on every running server.
+func (g *MetaGroup) placeable(leader *Server) error {
 	for _, s := range g.members {
-		if s.Running() {
-			n++
+		if s.Running() && !leader.hasHeard(s) {
+			return fmt.Errorf("leader %q has not heard from %q what it can hold", leader.Name(), s.Name())
 		}
-	}
-	return n
-}
-
-// placeable tells whether the leader has heard enough of n servers to place
-// streams on them. An external server does not tell.
-func (s *Server) placeable(n int) error {
-	s.mu.Lock()
-	b, ok := s.broker.(*inProcess)
-	s.mu.Unlock()
-	if !ok {
-		return nil
-	}
-	if got := len(b.srv.JetStreamClusterPeers()); got < n {
-		return fmt.Errorf("leader %q can place streams on %d of %d servers", s.cfg.Name, got, n)
 	}
 	return nil
 }

@@ -90,6 +90,11 @@ func (s *Server) adminOptions() []nats.Option {
 
 // keepAdmin stores nc unless the server went down or another call was quicker.
 func (s *Server) keepAdmin(nc *nats.Conn) (*nats.Conn, error) {
+	h, err := listen(nc)
+	if err != nil {
+		nc.Close()
+		return nil, fmt.Errorf("listen to server %q: %w", s.cfg.Name, err)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -99,7 +104,7 @@ func (s *Server) keepAdmin(nc *nats.Conn) (*nats.Conn, error) {
 	case s.admin != nil:
 		nc.Close()
 	default:
-		s.admin, s.version = nc, nc.ConnectedServerVersion()
+		s.admin, s.heard, s.version = nc, h, nc.ConnectedServerVersion()
 	}
 	return s.admin, nil
 }

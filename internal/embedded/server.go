@@ -25,6 +25,7 @@ type Server struct {
 	url     string
 	broker  broker     // nil while down
 	admin   *nats.Conn // into the system account; nil while down
+	heard   *heard     // through admin
 	version string
 	closed  bool
 }
