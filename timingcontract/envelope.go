@@ -2,22 +2,29 @@ package timingcontract
 
 import "time"
 
-// An Envelope is what a contract comes to for a message whose every attempt
-// fails at once. Times count from the first delivery.
+// An Envelope is what a contract comes to. Times count from the first delivery.
+// All but Residency are those of a message whose every attempt fails at once;
+// [Contract.Course] has the other cases, and every delivery.
 type Envelope struct {
 	// Unbounded: the message is retried for ever, and there are no timings.
 	Unbounded bool
 	// Stalled: a rung of zero turns the ack timer off after delivery
-	// LastAttempt.Delivery, and nothing happens any more (nats-server 2.9 to
-	// 2.15, observed).
+	// LastAttempt.Delivery, and nothing happens any more (nats-server 2.14 and
+	// later; older lines deliver again at once).
 	Stalled bool
 	// LastAttempt is the handler's last chance: where the application gives up.
+	// The zero Moment: the reserve takes all deliveries.
 	LastAttempt Moment
 	// Capture is the first delivery of the reserve, nil without one.
 	Capture *Moment
 	// Exhausted is when the broker gives up and releases the ack floor: the last
 	// delivery plus its own wait. Zero for a handler that terminates.
 	Exhausted time.Duration
+	// Residency is how long the stream has to keep a message so that none of its
+	// attempts is cut short: each of them takes its whole budget or times out,
+	// whichever holds the message longer, and the last one is over. A last nak
+	// with a delay holds it for that delay more, to no purpose. Zero: never over.
+	Residency time.Duration
 }
 
 // A Moment is one delivery and when it happens.
@@ -28,95 +35,91 @@ type Moment struct {
 
 // Envelope works out the contract.
 func (c Contract) Envelope() Envelope {
+	e := Envelope{Residency: c.residency()}
 	if c.Handler.OnFailure == Discard {
-		return Envelope{LastAttempt: Moment{Delivery: 1}}
+		e.LastAttempt = Moment{Delivery: 1}
+		return e
 	}
-	if n := c.zeroRung(); n > 0 && (c.MaxDeliver < 1 || n <= c.MaxDeliver) {
+	switch n := c.stop(Instant); {
+	case n > 0:
 		return Envelope{Stalled: true, LastAttempt: Moment{n, c.At(n)}}
-	}
-	if c.MaxDeliver < 1 {
+	case c.MaxDeliver < 1:
 		return Envelope{Unbounded: true}
 	}
-	last := max(c.MaxDeliver-c.Handler.Reserve, 0)
-	e := Envelope{
-		LastAttempt: Moment{last, c.At(last)},
-		Exhausted:   c.At(c.MaxDeliver) + c.wait(c.MaxDeliver),
+	if last := c.lastAttempt(); last > 0 {
+		e.LastAttempt = Moment{last, c.At(last)}
 	}
+	e.Exhausted = add(c.At(c.MaxDeliver), c.step(Instant, c.MaxDeliver).wait)
 	if c.Handler.Reserve > 0 {
-		e.Capture = &Moment{last + 1, c.At(last + 1)}
+		first := max(c.MaxDeliver-c.Handler.Reserve, 0) + 1
+		e.Capture = &Moment{first, c.At(first)}
 	}
 	return e
 }
 
-// zeroRung is the first delivery after which the ack timer is off, or 0. It
-// matters only to a handler that waits for the server.
-func (c Contract) zeroRung() int {
-	if c.Handler.OnFailure != "" && c.Handler.OnFailure != Ladder {
-		return 0
+// lastAttempt is the number of the handler's last delivery, 0 if it has none.
+func (c *Contract) lastAttempt() int { return max(c.MaxDeliver-c.Handler.Reserve, 0) }
+
+// stop is the first delivery after which nothing follows that can be told, 0 if
+// something always does until the message is given up.
+func (c *Contract) stop(of Case) int {
+	last := c.steady()
+	if c.MaxDeliver > 0 {
+		last = min(last, c.MaxDeliver)
 	}
-	for i, d := range c.Ladder {
-		if d == 0 {
-			return i + 1
+	for n := 1; n <= last; n++ {
+		if s := c.step(of, n); s.stalled || s.lapses && n != c.MaxDeliver {
+			return n
 		}
 	}
 	return 0
 }
 
-// At says when delivery n happens, counted from the first. Deliveries below one
-// happen at once.
-func (c Contract) At(n int) time.Duration {
-	var at time.Duration
-	steady := max(len(c.Ladder), len(c.Handler.Delays), 1) // from here on every wait is the same
+// At says when delivery n happens to a message whose every attempt fails at
+// once, counted from the first. Deliveries below one happen at once.
+func (c Contract) At(n int) time.Duration { return c.sum(n, c.instantly) }
+
+func (c *Contract) instantly(n int) time.Duration { return c.step(Instant, n).wait }
+
+// sum adds up the waits before delivery n.
+func (c *Contract) sum(n int, wait func(int) time.Duration) time.Duration {
+	var total time.Duration
+	steady := c.steady()
 	for i := 1; i < n && i < steady; i++ {
-		at += c.wait(i)
+		total = add(total, wait(i))
 	}
 	if n > steady {
-		at += saturate(c.wait(steady), n-steady)
+		total = add(total, times(wait(steady), n-steady))
 	}
-	return at
+	return total
 }
 
-// saturate multiplies without wrapping around: a ladder of years times a large
-// max_deliver is "for ever", not a negative time.
-func saturate(d time.Duration, n int) time.Duration {
-	const most = time.Duration(1<<63 - 1)
-	if d > 0 && time.Duration(n) > most/d/2 {
-		return most / 2
+// residency is worked out as [Envelope.Residency] says.
+func (c *Contract) residency() time.Duration {
+	if c.MaxDeliver < 1 || c.stop(TimeOut) > 0 {
+		return 0
+	}
+	last := c.MaxDeliver
+	longest := func(n int) time.Duration {
+		wait := c.lease(n)
+		if !c.waits() && c.Handler.OnFailure != Discard {
+			wait = max(wait, c.failed(n, c.Handler.Budget).wait)
+		}
+		return add(wait, c.Handler.PullGap)
+	}
+	return add(c.sum(last, longest), max(c.lease(last), c.Handler.Budget))
+}
+
+// most is a time that is as good as for ever, and that can be added to itself.
+const most = time.Duration(1<<63-1) / 2
+
+// add does not wrap around: a ladder of years times a large max_deliver is "for
+// ever", not a negative time.
+func add(a, b time.Duration) time.Duration { return min(a, most) + min(b, most-min(a, most)) }
+
+func times(d time.Duration, n int) time.Duration {
+	if d > 0 && time.Duration(n) > most/d {
+		return most
 	}
 	return d * time.Duration(n)
-}
-
-// wait is the time between delivery n and what follows it.
-//
-// A nak with delay d moves the pending timestamp to now - ack_wait + d
-// (processNak), and checkPending expires it against the rung of delivery n, so
-// redelivery follows after d + rung - ack_wait. A plain nak ignores the ladder.
-func (c Contract) wait(n int) time.Duration {
-	switch c.Handler.OnFailure {
-	case Nak:
-		return 0
-	case NakDelay:
-		d := at(c.Handler.Delays, n)
-		if len(c.Ladder) > 0 {
-			d += c.Rung(n) - c.Ladder[0]
-		}
-		return max(d, 0)
-	default:
-		return c.Rung(n)
-	}
-}
-
-// Rung is how long the server waits for an acknowledgment of delivery n.
-func (c Contract) Rung(n int) time.Duration {
-	if len(c.Ladder) == 0 {
-		return c.AckWait
-	}
-	return at(c.Ladder, n)
-}
-
-func at(list []time.Duration, n int) time.Duration {
-	if len(list) == 0 {
-		return 0
-	}
-	return list[min(n, len(list))-1]
 }
