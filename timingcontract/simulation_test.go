@@ -244,7 +244,7 @@ func randomContract(r *rand.Rand) Contract {
 			c.Handler.Delays = append(c.Handler.Delays, wait())
 		}
 	}
-	c.Handler.Budget = wait() + 50*ms // never at the very end of a rung
+	c.Handler.Budget = wait() + 55*ms // never just when a lease ends
 	if r.IntN(2) == 0 {
 		c.Handler.Heartbeat = Heartbeat{Every: wait() - 30*ms}
 		if r.IntN(2) == 0 {
@@ -273,7 +273,7 @@ func TestModelEqualsSimulation(t *testing.T) {
 			kinds[fmt.Sprintf("%s stalled=%v lapsed=%v", of, got.Stalled > 0, got.Lapsed > 0)]++
 		}
 	}
-	if len(kinds) < 7 {
+	if len(kinds) < 6 {
 		t.Errorf("the draw is too narrow: %v", kinds)
 	}
 }
