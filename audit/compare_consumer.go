@@ -20,6 +20,7 @@ type ConsumerPass struct {
 	Result       broker.Result[broker.ConsumerConfig]
 	Before       *timingcontract.Envelope // nil: nothing live
 	After        *timingcontract.Envelope // nil: nothing afterwards
+	Breaches     []timingcontract.Breach  // of the timing contract afterwards
 	Entry        *Entry
 	Taken        time.Time
 	// History are the consumer's configs in earlier snapshots, oldest first.
@@ -125,6 +126,7 @@ func (c *comparer) describe(p *ConsumerPass) {
 	}
 	p.markLosses()
 	p.timing()
+	c.breaches(p)
 }
 
 // userMetadata is the metadata of a config without the server's own. That of the

@@ -18,8 +18,9 @@ func (c *comparer) undeclared(out []Entry, s *StreamView) []Entry {
 			e.Outcome, e.Reason = broker.Unknown, live.Bad.Error()
 		} else {
 			p.Result = broker.Result[broker.ConsumerConfig]{Outcome: broker.Untouched, Stored: live.Config}
-			p.Before = envelope(live.Config, nil)
+			p.Before = p.envelope(live.Config, nil)
 			p.After = p.Before
+			c.breaches(p)
 			c.applyRules(p)
 		}
 		if e.Outcome == broker.Unknown || len(e.Findings) > 0 || live.Config.Durable != "" {

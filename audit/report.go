@@ -118,6 +118,7 @@ type EnvelopeView struct {
 	LastAttemptDelivery int    `json:"last_attempt_delivery,omitempty"`
 	Capture             string `json:"capture,omitempty"`
 	Exhausted           string `json:"exhausted,omitempty"`
+	Residency           string `json:"residency,omitempty"` // the longest that a message can stay, budgets included
 	Unbounded           bool   `json:"unbounded,omitempty"` // retried for ever: no timings
 	Stalled             bool   `json:"stalled,omitempty"`   // a zero rung: never delivered again
 }

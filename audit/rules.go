@@ -4,6 +4,9 @@ package audit
 func Rules() []*Rule {
 	return []*Rule{
 		outlivesMaxAge, suspiciousUnit, zeroRung, rungBeyondLast,
+		mixedOwnership, burningNak, descendingRung, budgetOverRung, slowHeartbeat, shortHeartbeat,
+		deepPrefetch, noCapture, noReserve, thinReserve, pinBound, fullAckPending,
+		strandedBound, deletedWhenIdle, shortDedup, longDrain, slowRecovery,
 		silentReset, orphanedLadder, clamped, refused, clientArtifact, ignoredField, deadFilter,
 		ackNoneByDefault, inheritedThreshold, unlimitedOnWorkQueue, narrowedFilter, widenedFilter,
 		stampedThreshold, demoted, bindRefused, deferredGroup, starved, loweredMaxDeliver,

@@ -73,7 +73,7 @@ the ladder goes away with the next deploy. Declare backoff, or remove it on purp
 // author believes.
 func (p *ConsumerPass) believed() string {
 	res := p.Cell.Broker.Consumer(p.brokerStream(), nil, &broker.ConsumerRequest{Config: p.Declaration.Request.Config})
-	e := envelope(res.Asked, p.Handler())
+	e := p.envelope(res.Asked, p.Handler())
 	if e == nil || p.After == nil || e.Unbounded || e.Stalled || e.LastAttempt.At == p.After.LastAttempt.At {
 		return ""
 	}

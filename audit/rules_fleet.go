@@ -88,7 +88,7 @@ backup repeats all of it. Find the message at ack floor + 1 and settle it.`,
 }
 
 func (p *ConsumerPass) pinnedUntil() string {
-	switch e := envelope(p.Live.Config, p.Handler()); {
+	switch e := p.envelope(p.Live.Config, p.Handler()); {
 	case e == nil || e.Stalled:
 		return ""
 	case e.Unbounded:

@@ -8,38 +8,6 @@ import (
 	"github.com/natsmig/natsmig/timingcontract"
 )
 
-var outlivesMaxAge = &Rule{
-	Code: "NM101", Severity: Warning,
-	Title: "retries outlive the stream's max_age",
-	Doc: `The stream deletes a message when it is max_age old, also while it is being
-retried. If the last delivery comes later than that, the message vanishes instead
-of being given up: the advisory is MSG_TERMINATED and not MAX_DELIVERIES, so a
-dead-letter writer that listens for MAX_DELIVERIES misses it, and the payload is
-gone. An error where a handler section promises the timing, a warning otherwise.
-Shorten the ladder, lower max_deliver, or keep messages longer.`,
-	Consumer: func(p *ConsumerPass) {
-		e, s := p.After, p.StreamConfig
-		if e == nil || s == nil || s.MaxAge <= 0 || e.Stalled {
-			return
-		}
-		sev := Warning
-		if p.Handler() != nil {
-			sev = Error
-		}
-		switch {
-		case e.Unbounded:
-			return
-		case e.Exhausted > s.MaxAge:
-			p.Report(Finding{
-				Severity: sev, Field: "max_deliver",
-				Message: fmt.Sprintf("a failing message is given up after %s, but the stream deletes it after %s (max_age)", Duration(e.Exhausted), Duration(s.MaxAge)),
-				Fix:     "shorten backoff or lower max_deliver until the envelope fits, or raise the stream's max_age",
-				Have:    e.Exhausted, Want: s.MaxAge,
-			})
-		}
-	},
-}
-
 var suspiciousUnit = &Rule{
 	Code: "NM102", Severity: Warning,
 	Title: "a duration reads as if it were in the wrong unit",
@@ -104,24 +72,6 @@ func (p *ConsumerPass) checkUnit(field string, d time.Duration) bool {
 	}
 	p.Report(Finding{Field: field, Have: d, Message: oddText(field, d), Fix: oddFix})
 	return true
-}
-
-var zeroRung = &Rule{
-	Code: "NM103", Severity: Error,
-	Title: "a rung of zero turns retries off",
-	Doc: `A zero in backoff is accepted and switches the ack timer off: the message is
-delivered, and when nobody acknowledges it nothing happens any more. It holds the
-ack floor for good. Give every rung a duration.`,
-	Consumer: func(p *ConsumerPass) {
-		if p.After != nil && p.After.Stalled {
-			p.Report(Finding{
-				Severity: p.ifNew(Error),
-				Field:    "backoff",
-				Message:  fmt.Sprintf("a rung of zero: after delivery %d an unacknowledged message is never delivered again and never given up", p.After.LastAttempt.Delivery),
-				Fix:      "replace the zero by the wait you want",
-			})
-		}
-	},
 }
 
 var rungBeyondLast = &Rule{

@@ -2,20 +2,31 @@ package audit
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/natsmig/natsmig/audit/broker"
 	"github.com/natsmig/natsmig/timingcontract"
 )
 
-// contract is the timing contract of a config with the declared handler.
-func contract(c *broker.ConsumerConfig, h *timingcontract.Handler) timingcontract.Contract {
-	k := timingcontract.Contract{Ladder: c.Backoff, AckWait: c.AckWait, MaxDeliver: c.MaxDeliver}
+// Contract is the timing contract of a config as a broker stores it, with a
+// handler, on a broker of the given version. A nil handler does nothing on
+// failure.
+func Contract(c *broker.ConsumerConfig, h *timingcontract.Handler, v broker.Version) timingcontract.Contract {
+	k := timingcontract.Contract{
+		Ladder: c.Backoff, AckWait: c.AckWait, MaxDeliver: c.MaxDeliver,
+		MaxAckPending: c.MaxAckPending, InactiveThreshold: c.InactiveThreshold,
+		Line: timingcontract.Line(v.Minor),
+	}
 	if h != nil {
 		k.Handler = *h
 	}
 	return k
+}
+
+// surroundings are what a stream is for one of its consumers, beside so many
+// others.
+func surroundings(s *broker.StreamConfig, others int) timingcontract.Surroundings {
+	return timingcontract.Surroundings{MaxAge: s.MaxAge, Retention: string(s.Retention), Consumers: others + 1}
 }
 
 // timing works out the envelopes, and puts them into the entry where they
@@ -26,7 +37,7 @@ func (p *ConsumerPass) timing() {
 		live = p.Live.Config
 	}
 	stored := p.Stored()
-	p.Before, p.After = envelope(live, p.Handler()), envelope(stored, p.Handler())
+	p.Before, p.After = p.envelope(live, p.Handler()), p.envelope(stored, p.Handler())
 	if p.Before == nil && p.After == nil {
 		return
 	}
@@ -35,7 +46,7 @@ func (p *ConsumerPass) timing() {
 		return
 	}
 	if !same {
-		p.Before = envelope(live, withoutReserve(p.Handler()))
+		p.Before = p.envelope(live, withoutReserve(p.Handler()))
 	}
 	p.Entry.Envelope = &EnvelopeChange{Before: view(p.Before), After: view(p.After)}
 }
@@ -56,12 +67,50 @@ func sameTiming(a, b *broker.ConsumerConfig) bool {
 }
 
 // envelope is nil for a consumer that nobody has to acknowledge to.
-func envelope(c *broker.ConsumerConfig, h *timingcontract.Handler) *timingcontract.Envelope {
-	if c == nil || c.AckPolicy == broker.AckNone || c.AckPolicy == "" || c.AckPolicy == broker.AckFlowControl {
+func (p *ConsumerPass) envelope(c *broker.ConsumerConfig, h *timingcontract.Handler) *timingcontract.Envelope {
+	if !acknowledged(c) {
 		return nil
 	}
-	e := contract(c, h).Envelope()
+	k := Contract(c, h, p.Cell.Broker.Version)
+	e := k.Envelope()
 	return &e
+}
+
+// acknowledged says whether a config has retries at all.
+func acknowledged(c *broker.ConsumerConfig) bool {
+	return c != nil && c.AckPolicy != broker.AckNone && c.AckPolicy != "" && c.AckPolicy != broker.AckFlowControl
+}
+
+// breaches works out what the timing contract can not hold on the stream as it
+// would be.
+func (c *comparer) breaches(p *ConsumerPass) {
+	if p.Result.Outcome == broker.Reject || !acknowledged(p.Stored()) || p.StreamConfig == nil {
+		return
+	}
+	h, others := p.Handler(), 0
+	if p.Stream != nil {
+		others = len(p.Stream.Consumers)
+		if p.Live != nil {
+			others--
+		}
+	}
+	s := surroundings(p.StreamConfig, others)
+	if h != nil && h.Publishes != "" {
+		s.DuplicateWindow = c.duplicateWindow(h.Publishes)
+	}
+	k := Contract(p.Stored(), h, p.Cell.Broker.Version)
+	p.Breaches = k.Breaches(s)
+}
+
+// duplicateWindow is that of a stream as it would be, zero where nobody knows.
+func (c *comparer) duplicateWindow(stream string) time.Duration {
+	if after := c.after[stream]; after != nil {
+		return after.Duplicates
+	}
+	if live := c.cell.Stream(stream); live != nil {
+		return live.Config.Duplicates
+	}
+	return 0
 }
 
 func view(e *timingcontract.Envelope) *EnvelopeView {
@@ -80,18 +129,12 @@ func view(e *timingcontract.Envelope) *EnvelopeView {
 	if e.Exhausted > 0 {
 		v.Exhausted = e.Exhausted.String()
 	}
+	if e.Residency > 0 {
+		v.Residency = e.Residency.String()
+	}
 	return v
 }
 
 // Duration writes d as Go does, without the zero units at its end: 30s, 2m,
 // 41h12m30s.
-func Duration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
+func Duration(d time.Duration) string { return timingcontract.Duration(d) }

@@ -9,8 +9,10 @@ import (
 // A Breach is a promise of a contract that can not hold: a relation that is so
 // and should not be.
 type Breach struct {
-	Kind  Kind
-	Field string // the setting at fault, by its wire name: backoff, heartbeat
+	Kind Kind
+	// Field is the setting at fault, by its wire name, such as backoff, or
+	// handler.budget for one of the handler section.
+	Field string
 	// Delivery is the first one that it is about, 0 for all of them.
 	Delivery int
 	// Left Relation Right is what is so. The Relation is one of > >= < <= == !=.

@@ -13,7 +13,7 @@ func budgetOverRung(c *Contract, _ *Surroundings) *Breach {
 	for n := 1; n <= c.attempts(); n++ {
 		if rung := c.timer(n); h.Budget > rung {
 			return &Breach{
-				Kind: BudgetOverRung, Field: "budget", Delivery: n,
+				Kind: BudgetOverRung, Field: "handler.budget", Delivery: n,
 				Left: term("budget", h.Budget, FromHandler), Relation: ">", Right: c.rungTerm(n),
 				Message: fmt.Sprintf("an attempt may take %s, but the broker waits %s for delivery %d: the message is delivered again while it is being handled", Duration(h.Budget), Duration(rung), n),
 				Source:  "checkPending, consumer.go:6304, nats-server 2.15.3",
@@ -42,7 +42,7 @@ func slowHeartbeat(c *Contract, _ *Surroundings) *Breach {
 		return nil
 	}
 	return &Breach{
-		Kind: SlowHeartbeat, Field: "heartbeat", Delivery: n,
+		Kind: SlowHeartbeat, Field: "handler.heartbeat", Delivery: n,
 		Left: term("heartbeat.every", h.Heartbeat.Every, FromHandler), Relation: ">=", Right: c.rungTerm(n),
 		Message: fmt.Sprintf("the first heartbeat comes after %s, but the broker waits %s for delivery %d: it comes too late, and the message is delivered again", Duration(h.Heartbeat.Every), Duration(rung), n),
 		Source:  "progressUpdate resets the clock of the current rung, consumer.go:2935, nats-server 2.15.3",
@@ -58,7 +58,7 @@ func shortHeartbeat(c *Contract, _ *Surroundings) *Breach {
 	for n := 1; n <= c.attempts(); n++ {
 		if lease := c.lease(n); h.Heartbeat.Every < c.timer(n) && lease < h.Budget {
 			return &Breach{
-				Kind: ShortHeartbeat, Field: "heartbeat", Delivery: n,
+				Kind: ShortHeartbeat, Field: "handler.heartbeat", Delivery: n,
 				Left: term("heartbeat.cap + "+c.rungTerm(n).Name, lease, FromContract), Relation: "<", Right: term("budget", h.Budget, FromHandler),
 				Message: fmt.Sprintf("the heartbeat is kept up for %s, so delivery %d is safe for %s, but an attempt may take %s: the message is delivered again while it is being handled", Duration(h.Heartbeat.Cap), n, Duration(lease), Duration(h.Budget)),
 				Source:  "checkPending, consumer.go:6304, nats-server 2.15.3",
@@ -84,7 +84,7 @@ func deepPrefetch(c *Contract, _ *Surroundings) *Breach {
 		return nil
 	}
 	return &Breach{
-		Kind: DeepPrefetch, Field: "prefetch", Delivery: 1,
+		Kind: DeepPrefetch, Field: "handler.prefetch", Delivery: 1,
 		Left: term("prefetch × budget ÷ workers", wait, FromHandler), Relation: ">", Right: c.rungTerm(1),
 		Message: fmt.Sprintf("the last of %d messages held waits up to %s in the process, and the broker %s: messages are delivered again before they are looked at", h.Prefetch, Duration(wait), Duration(rung)),
 		Source:  "the clock starts when the server sends, deliverMsg and trackPending, consumer.go:6160, nats-server 2.15.3",
@@ -111,7 +111,7 @@ func longDrain(c *Contract, _ *Surroundings) *Breach {
 		return nil
 	}
 	return &Breach{
-		Kind: LongDrain, Field: "grace",
+		Kind: LongDrain, Field: "handler.grace",
 		Left: term("drain", drain, FromHandler), Relation: ">", Right: term("grace", h.Grace, FromHandler),
 		Message: fmt.Sprintf("a process that stops has %s, and what it holds may take %s: it is killed at work, the message waits for its rung and a delivery is spent", Duration(h.Grace), Duration(drain)),
 		Source:  "the process and what runs it (terminationGracePeriodSeconds)",
@@ -128,7 +128,7 @@ func slowRecovery(c *Contract, _ *Surroundings) *Breach {
 		}
 		beat := third(h.Recovery * 3 / 4)
 		return &Breach{
-			Kind: SlowRecovery, Field: "recovery", Delivery: n,
+			Kind: SlowRecovery, Field: "handler.recovery", Delivery: n,
 			Left: c.rungTerm(n), Relation: ">", Right: term("recovery", h.Recovery, FromHandler),
 			Message: fmt.Sprintf("when a process dies with delivery %d, the message comes again after %s, and was wanted after %s: the broker does not link deliveries to connections", n, Duration(rung), Duration(h.Recovery)),
 			Source:  "checkPending, consumer.go:6304, nats-server 2.15.3",

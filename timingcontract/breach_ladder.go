@@ -92,7 +92,7 @@ func burningNak(c *Contract, _ *Surroundings) *Breach {
 		return nil
 	}
 	b := &Breach{
-		Kind: BurningNak, Field: "on_failure",
+		Kind: BurningNak, Field: "handler.on_failure",
 		Left: term("wait after a nak", 0, FromHandler), Relation: "<", Right: c.rungTerm(1),
 		Message: fmt.Sprintf("a plain nak ignores the ladder and ack_wait: all %d deliveries are spent within milliseconds, so a blip gives the message up; the nak of the last one is given up only when somebody pulls", c.MaxDeliver),
 		Source:  "processNak puts the message on the redelivery queue, consumer.go:3420; the count is checked when it is taken from there, getNextMsg, consumer.go:5146, nats-server 2.15.3",

@@ -20,8 +20,11 @@ func (c *Contract) longest() time.Duration {
 }
 
 func outlivesMaxAge(c *Contract, s *Surroundings) *Breach {
+	if s.MaxAge == 0 {
+		return nil
+	}
 	residency, longest := c.residency(), c.longest()
-	if s.MaxAge == 0 || longest <= s.MaxAge {
+	if longest <= s.MaxAge {
 		return nil
 	}
 	b := &Breach{
@@ -54,20 +57,23 @@ func (c Contract) Margin(s Surroundings) (time.Duration, error) {
 
 func noCapture(c *Contract, _ *Surroundings) *Breach {
 	h := &c.Handler
+	if h.Reserve == 0 {
+		return nil
+	}
 	b := &Breach{
-		Kind: NoCapture, Field: "reserve",
+		Kind: NoCapture, Field: "handler.reserve",
 		Left: count("reserve", h.Reserve, FromHandler), Relation: ">", Right: Term{"captures", "0", FromHandler},
 		Source: "the handler",
 	}
 	switch {
-	case h.Reserve > 0 && c.MaxDeliver > 0 && h.Reserve >= c.MaxDeliver:
+	case c.MaxDeliver > 0 && h.Reserve >= c.MaxDeliver:
 		b.Relation, b.Right = ">=", count("max_deliver", c.MaxDeliver, FromConsumer)
 		b.Message, b.Fix = "the reserve takes every delivery: the handler never sees a message", fmt.Sprintf("raise max_deliver over %d, or lower the reserve", h.Reserve)
-	case h.Reserve > 0 && c.MaxDeliver < 1:
+	case c.MaxDeliver < 1:
 		b.Right = Term{"max_deliver", "unlimited", FromConsumer}
 		b.Relation = "<"
 		b.Message, b.Fix = "deliveries are kept for the capture, and there is no last delivery: nothing is ever captured", "set max_deliver"
-	case h.Reserve > 0 && h.Capture == "":
+	case h.Capture == "":
 		b.Message, b.Fix = fmt.Sprintf("the last %d deliveries are kept for a capture, and none is named: they are spent on nothing", h.Reserve), "name the capture, or drop the reserve"
 	default:
 		return nil
@@ -81,7 +87,7 @@ func noReserve(c *Contract, _ *Surroundings) *Breach {
 		return nil
 	}
 	return &Breach{
-		Kind: NoReserve, Field: "capture",
+		Kind: NoReserve, Field: "handler.capture",
 		Left: Term{"captures", "1", FromHandler}, Relation: ">", Right: count("reserve", 0, FromHandler),
 		Message: fmt.Sprintf("failing messages are captured to %s, and no delivery is kept for that: a last attempt that times out is given up without a capture", h.Capture),
 		Source:  "hasMaxDeliveries, consumer.go:2449, nats-server 2.15.3",
@@ -95,7 +101,7 @@ func thinReserve(c *Contract, _ *Surroundings) *Breach {
 		return nil
 	}
 	return &Breach{
-		Kind: ThinReserve, Field: "reserve", Risk: true,
+		Kind: ThinReserve, Field: "handler.reserve", Risk: true,
 		Left: count("reserve", 1, FromHandler), Relation: "<", Right: Term{"deliveries that a lost capture needs", "2", FromHandler},
 		Message: "the capture has one delivery: if its publish fails or the process dies, the message is given up with only an advisory",
 		Source:  "hasMaxDeliveries, consumer.go:2449, nats-server 2.15.3",
@@ -116,7 +122,7 @@ func pinnedFloor(c *Contract, s *Surroundings) *Breach {
 		return nil
 	}
 	return &Breach{
-		Kind: PinnedFloor, Field: "pin",
+		Kind: PinnedFloor, Field: "handler.pin",
 		Left: left, Relation: ">", Right: term("pin", h.Pin, FromHandler),
 		Message: fmt.Sprintf("one failing message can hold the ack floor for %s on a stream that others share, and %s was the bound", orEver(longest), Duration(h.Pin)),
 		Source:  "the floor moves when the message is acknowledged, terminated or given up, hasMaxDeliveries, consumer.go:2449, nats-server 2.15.3",
@@ -146,7 +152,7 @@ func fullAckPending(c *Contract, _ *Surroundings) *Breach {
 		Left: count("failing messages waiting", int(waiting), FromContract), Relation: ">", Right: count("free max_ack_pending", free, FromConsumer),
 		Message: fmt.Sprintf("a message fails every %s and waits %s, and stays pending: %d of them wait at a time, over %d free places, so delivery stops after about %s", Duration(h.FailingEvery), Duration(wait), waiting, free, Duration(times(h.FailingEvery, free))),
 		Source:  "getNextMsg, consumer.go:5189, nats-server 2.15.3",
-		Fix:     fmt.Sprintf("raise max_ack_pending over %d, or move long waits to another stream", int(waiting)+c.MaxAckPending-free),
+		Fix:     fmt.Sprintf("raise max_ack_pending to %d, or move long waits to another stream", int(waiting)+c.MaxAckPending-free),
 	}
 }
 
@@ -185,6 +191,9 @@ func untilAge(d time.Duration) string {
 
 func deletedWhenIdle(c *Contract, _ *Surroundings) *Breach {
 	h, idle := &c.Handler, c.InactiveThreshold
+	if idle == 0 || h.Outage <= idle && c.Line.since(11) {
+		return nil
+	}
 	b := &Breach{
 		Kind: DeletedWhenIdle, Field: "inactive_threshold",
 		Left: term("inactive_threshold", idle, FromConsumer), Relation: "<",
@@ -192,13 +201,11 @@ func deletedWhenIdle(c *Contract, _ *Surroundings) *Breach {
 	}
 	gap := c.longestGap()
 	switch {
-	case idle == 0:
-		return nil
 	case h.Outage > idle:
 		b.Right = term("outage", h.Outage, FromHandler)
 		b.Message = fmt.Sprintf("an outage may last %s, but after %s without a pull the broker deletes the consumer: its position is lost, and an interest stream stops keeping messages for it", Duration(h.Outage), Duration(idle))
 		b.Fix = "raise inactive_threshold over " + Duration(h.Outage)
-	case gap > idle && !c.Line.since(11):
+	case gap > idle:
 		b.Right = term("longest wait", gap, FromContract)
 		b.Message = fmt.Sprintf("a retry may wait %s, but after %s without a pull a broker before 2.11 deletes the consumer, pending messages or not", Duration(gap), Duration(idle))
 		b.Fix = "raise inactive_threshold over " + Duration(gap)
@@ -230,7 +237,7 @@ func shortDedupWindow(c *Contract, s *Surroundings) *Breach {
 		return nil
 	}
 	return &Breach{
-		Kind: ShortDedupWindow, Field: "publishes",
+		Kind: ShortDedupWindow, Field: "handler.publishes",
 		Left: term("duplicate_window", s.DuplicateWindow, FromStream), Relation: "<", Right: term("last attempt", span, FromContract),
 		Message: fmt.Sprintf("the handler publishes to %s, which forgets message IDs after %s, and may try again until %s after the first attempt: what it published then is stored twice", h.Publishes, Duration(s.DuplicateWindow), Duration(span)),
 		Source:  "the window counts from the first message with the ID, stream.go (ddmap), nats-server 2.15.3",

@@ -88,6 +88,7 @@ func TestCourses(t *testing.T) {
 		{"the same with a short delay", Contract{Ladder: list(s, 300*ms), MaxDeliver: 4, Handler: flat(200 * ms)}, Instant, Course{Deliveries: list(0, 200*ms, 200*ms, 200*ms), Exhausted: 200 * ms}},
 		{"a process that died does not nak", Contract{Ladder: ladder, MaxDeliver: 3, Handler: flat(300 * ms)}, TimeOut, Course{Deliveries: list(0, 200*ms, 700*ms), Exhausted: 1700 * ms}},
 		{"heartbeats reset the clock of the rung", Contract{Ladder: list(500*ms, s, 2*s), MaxDeliver: 3, Handler: beating}, WholeBudget, Course{Deliveries: list(0, 1100*ms, 2700*ms), Exhausted: 5300 * ms}},
+		{"no heartbeat at the very end", Contract{AckWait: 300 * ms, MaxDeliver: 2, Handler: Handler{Budget: 600 * ms, Heartbeat: Heartbeat{Every: 200 * ms}}}, WholeBudget, Course{Deliveries: list(0, 700*ms), Exhausted: 1400 * ms}},
 		{"a heartbeat that is not kept up", Contract{AckWait: 300 * ms, MaxDeliver: 3, Handler: Handler{Budget: s, Heartbeat: Heartbeat{Every: 200 * ms, Cap: 500 * ms}}}, WholeBudget, Course{Deliveries: list(0, 700*ms), Lapsed: 1}},
 		{"work longer than the second rung", Contract{Ladder: list(s, 500*ms), MaxDeliver: 5, Handler: Handler{OnFailure: Nak, Budget: 800 * ms}}, WholeBudget, Course{Deliveries: list(0, 800*ms, 1300*ms), Lapsed: 2}},
 		{"zero first rung", Contract{Ladder: list(0, s), MaxDeliver: 4}, TimeOut, Course{Deliveries: list(0), Stalled: 1}},

@@ -112,10 +112,10 @@ func (r *reader) flat(n *strictyaml.Node, path string, stream bool) {
 		return
 	}
 	h := r.head(o)
-	handler := r.handler(o)
+	b := r.draft(stream)
+	handler := r.handler(o, b)
 	var because map[string]string
 	o.Texts("because", &because)
-	b := r.draft(stream)
 	for _, p := range o.Rest() {
 		if _, ok := b.kind(p.Key); !ok {
 			r.errs.AddKey(p, path, "unknown key %q%s", p.Key, strictyaml.Suggest(p.Key, b.names()))

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/natsmig/natsmig/audit"
 	"github.com/natsmig/natsmig/internal/strictyaml"
-	"github.com/natsmig/natsmig/timingcontract"
 )
 
 // kinds are the kinds of natsmig's own documents.
@@ -107,7 +105,7 @@ func (r *reader) consumer(o *strictyaml.Object, item *strictyaml.Node, stream st
 	r.identity(b, item, durable, name)
 	r.misplaced(o, b)
 	writer := r.writer(o, h.writer)
-	handler := r.handler(o)
+	handler := r.handler(o, b)
 	var because map[string]string
 	o.Texts("because", &because)
 	o.Done(b.names()...)
@@ -174,39 +172,6 @@ func (b *draft) claim(field, value string, item *strictyaml.Node, at audit.Posit
 		return
 	}
 	b.put(field, value, at)
-}
-
-func (r *reader) handler(o *strictyaml.Object) *timingcontract.Handler {
-	n := o.Node("handler")
-	if n == nil {
-		return nil
-	}
-	h := &timingcontract.Handler{}
-	c := r.errs.Object(n, o.Path("handler"))
-	on := string(timingcontract.Ladder)
-	c.OneOf("on_failure", &on, h.OnFailure.Names())
-	h.OnFailure = timingcontract.OnFailure(on)
-	if d := c.Node("delay"); d != nil {
-		h.Delays = append(h.Delays, 0)
-		c.Duration("delay", &h.Delays[0])
-	}
-	c.Durations("delays", &h.Delays)
-	c.Duration("budget", &h.Budget)
-	c.Int("reserve", &h.Reserve)
-	c.Text("capture", &h.Capture)
-	beat := c.Object("heartbeat")
-	beat.Duration("every", &h.Heartbeat.Every)
-	beat.Duration("cap", &h.Heartbeat.Cap)
-	beat.Done()
-	c.Done()
-	if c.There() {
-		if err := h.Check(); err != nil {
-			for line := range strings.SplitSeq(err.Error(), "\n") {
-				r.errs.Add(n, o.Path("handler"), "%s", line)
-			}
-		}
-	}
-	return h
 }
 
 func (r *reader) streams(o *strictyaml.Object) {
