@@ -55,10 +55,11 @@ func (c *Contract) waits() bool {
 
 // failed is the step after an attempt that speaks up after so much work.
 func (c *Contract) failed(n int, work time.Duration) step {
-	if c.Handler.OnFailure != NakDelay {
+	delay := at(c.Handler.Delays, n)
+	if c.Handler.OnFailure != NakDelay || delay == 0 && !c.Handler.Raw() {
 		return step{wait: work}
 	}
-	wait := max(at(c.Handler.Delays, n)+c.correction(n), 0)
+	wait := max(delay+c.correction(n), 0)
 	return step{wait: work + wait, stalled: wait > nakCheck && c.stallsEarly(n)}
 }
 

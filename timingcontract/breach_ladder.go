@@ -2,6 +2,7 @@ package timingcontract
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -63,7 +64,7 @@ func (c *Contract) delays() []Delay {
 			break
 		}
 		asked := at(c.Handler.Delays, n)
-		all = append(all, Delay{n, asked, max(asked+c.correction(n), 0), d})
+		all = append(all, Delay{n, asked, c.failed(n, 0).wait, d})
 	}
 	if len(all) == 0 { // a single delivery: nothing follows but the end
 		all = []Delay{{1, at(c.Handler.Delays, 1), at(c.Handler.Delays, 1), comp[0]}}
@@ -88,7 +89,9 @@ func listDelays(ds []Delay) string {
 }
 
 func burningNak(c *Contract, _ *Surroundings) *Breach {
-	if c.Handler.OnFailure != Nak || c.MaxDeliver == 1 {
+	h := &c.Handler
+	plain := h.OnFailure == Nak || h.OnFailure == NakDelay && !slices.ContainsFunc(h.Delays, func(d time.Duration) bool { return d != 0 })
+	if !plain || c.MaxDeliver == 1 {
 		return nil
 	}
 	b := &Breach{

@@ -43,6 +43,11 @@ func TestBreaches(t *testing.T) {
 			func(c *Contract, _ *Surroundings) { c.Handler.OnFailure = "" },
 		},
 		{
+			BurningNak, Contract{MaxDeliver: 4, Handler: flat(0)}, Surroundings{},
+			[]string{"all 4 deliveries"},
+			func(c *Contract, _ *Surroundings) { c.Handler.Delays = list(0, s) },
+		},
+		{
 			ZeroRung, Contract{Ladder: list(0, 2*s), MaxDeliver: 5}, Surroundings{},
 			[]string{"after delivery 1", "never given up"},
 			func(c *Contract, _ *Surroundings) { c.Ladder[0] = ms },

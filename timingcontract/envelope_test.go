@@ -84,6 +84,7 @@ func TestCourses(t *testing.T) {
 	}{
 		{"delay and ladder add up", Contract{Ladder: ladder, MaxDeliver: 5, Handler: flat(300 * ms)}, Instant, Course{Deliveries: list(0, 300*ms, 900*ms, 2*s, 3100*ms), Exhausted: 4200 * ms}},
 		{"delays that make up for it, negative ones too", compensated, Instant, Course{Deliveries: list(0, 300*ms, 600*ms, 900*ms, 1200*ms), Exhausted: 1500 * ms}},
+		{"a delay of zero is a plain nak", Contract{Ladder: ladder, MaxDeliver: 3, Handler: flat(0)}, Instant, Course{Deliveries: list(0, 0, 0)}},
 		{"a ladder that goes down", Contract{Ladder: list(s, 300*ms), MaxDeliver: 4}, TimeOut, Course{Deliveries: list(0, s, 1300*ms, 1600*ms), Exhausted: 1900 * ms}},
 		{"the same with a short delay", Contract{Ladder: list(s, 300*ms), MaxDeliver: 4, Handler: flat(200 * ms)}, Instant, Course{Deliveries: list(0, 200*ms, 200*ms, 200*ms), Exhausted: 200 * ms}},
 		{"a process that died does not nak", Contract{Ladder: ladder, MaxDeliver: 3, Handler: flat(300 * ms)}, TimeOut, Course{Deliveries: list(0, 200*ms, 700*ms), Exhausted: 1700 * ms}},

@@ -3,6 +3,7 @@ package timingcontract
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -13,7 +14,8 @@ type Handler struct {
 	// OnFailure is who schedules the retry. The zero value is [Ladder].
 	OnFailure OnFailure
 	// Delays are the delays asked for with [NakDelay], by attempt; the last one
-	// repeats.
+	// repeats. A zero is a plain nak, which is what NakWithDelay(0) sends, unless
+	// the handler is [Handler.Raw].
 	Delays []time.Duration
 	// Budget is the longest time that one attempt may take.
 	Budget time.Duration
@@ -104,13 +106,19 @@ func (h Handler) Check() error {
 	return errors.Join(errs...)
 }
 
-// durations are those that can not be negative. A delay can: it is what makes up
-// for a ladder, see [Contract.CompensatedDelays].
+// durations are those that can not be negative. A delay can, see [Handler.Raw].
 func (h *Handler) durations() []time.Duration {
 	return []time.Duration{
 		h.Budget, h.Heartbeat.Every, h.Heartbeat.Cap, h.PullGap, h.FailingEvery,
 		h.Recovery, h.Outage, h.Pin, h.Grace,
 	}
+}
+
+// Raw says whether the handler writes its -NAK itself: no method of a client
+// sends a negative delay, which is what makes up for a ladder, see
+// [Contract.CompensatedDelays].
+func (h *Handler) Raw() bool {
+	return slices.ContainsFunc(h.Delays, func(d time.Duration) bool { return d < 0 })
 }
 
 // workers is how many messages are handled at a time.
