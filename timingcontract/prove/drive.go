@@ -3,6 +3,7 @@ package prove
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -87,18 +88,23 @@ func (r *run) prepare(ctx context.Context) (puller, error) {
 func (r *run) receive(ctx context.Context, next puller) error {
 	for {
 		d, err := next(ctx)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it ends with the measurement
-		}
-		if err != nil {
-			return fmt.Errorf("get a message: %w", err)
-		}
-		if d == nil { // nothing came before the pull was over
+		case overdue(err), err == nil && d == nil: // nothing came before the pull was over
 			continue
+		case err != nil:
+			return fmt.Errorf("get a message: %w", err)
 		}
 		r.record("delivery", d.number)
 		go r.handle(ctx, d, time.Now())
 	}
+}
+
+// overdue says whether a pull ended without a message because of its time. The
+// server's clock and the client's can do that just before the context does.
+func overdue(err error) bool {
+	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, jetstream.ErrNoHeartbeat)
 }
 
 // handle fails as the contract says.

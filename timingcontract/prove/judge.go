@@ -69,10 +69,10 @@ func (r *run) compare() {
 	p := &r.proof
 	for i := range p.Events {
 		e := &p.Events[i]
-		e.Measured = r.measured(e)
+		e.Measured, e.Tolerance = r.measured(e), apart
 		for j := range p.Rivals {
 			far := (p.Rivals[j].Gaps[i] - e.Predicted).Abs()
-			if far >= apart && (e.Tolerance == 0 || far/2 < e.Tolerance) {
+			if far >= apart && (e.Nearest == "" || far/2 < e.Tolerance) {
 				e.Tolerance, e.Nearest = far/2, p.Rivals[j].Name
 			}
 		}
@@ -129,7 +129,7 @@ func (r *run) refusal() string {
 		case e.Measured < 0:
 			return fmt.Sprintf("%s after delivery %d did not come, predicted after %s", e.What, e.After, timingcontract.Duration(e.Predicted))
 		default:
-			return fmt.Sprintf("%s came %s after delivery %d, predicted after %s, nearer than %s to: %s", e.What, e.Measured.Round(time.Millisecond), e.After, timingcontract.Duration(e.Predicted), timingcontract.Duration(e.Tolerance), e.Nearest)
+			return fmt.Sprintf("%s came %s after delivery %d, predicted after %s, give or take %s", e.What, e.Measured.Round(time.Millisecond), e.After, timingcontract.Duration(e.Predicted), timingcontract.Duration(e.Tolerance))
 		}
 	}
 	if _, more := r.moment("delivery", r.last+1); more && r.proof.Scaled.MaxDeliver > 0 && r.course.Lapsed == 0 {

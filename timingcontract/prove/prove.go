@@ -97,10 +97,9 @@ type Event struct {
 	After     int           // the delivery that it follows
 	Predicted time.Duration // after that delivery
 	Measured  time.Duration // after that delivery; negative: it did not happen
-	// Tolerance is half the way to the nearest rival that is apart. Zero: none is,
-	// and the event proves nothing.
+	// Tolerance is half the way to the nearest rival that can be told apart.
 	Tolerance time.Duration
-	Nearest   string // that rival
+	Nearest   string // that rival; empty: none is apart, and the event proves nothing
 }
 
 // What can be predicted.
@@ -116,7 +115,7 @@ const (
 
 // near says whether the event is nearer to the prediction than to any rival.
 func (e *Event) near() bool {
-	return e.Measured >= 0 && (e.Tolerance == 0 || (e.Measured-e.Predicted).Abs() < e.Tolerance)
+	return e.Measured >= 0 && (e.Measured-e.Predicted).Abs() < e.Tolerance
 }
 
 // A Record is one thing that was seen, or done, during a measurement.
