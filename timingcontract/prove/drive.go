@@ -31,7 +31,8 @@ func (r *run) drive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listen, stop := context.WithTimeout(ctx, r.horizon())
+	// The pulls outlive the measurement, so that none ends by itself.
+	listen, stop := context.WithTimeout(ctx, r.horizon()+time.Minute)
 	defer stop()
 	for _, what := range []string{maxDeliveries, msgTerminated} {
 		sub, err := r.nc.Subscribe(advisories+what+"."+r.stream+"."+durable, func(m *nats.Msg) { r.advised(what, m) })
@@ -101,10 +102,10 @@ func (r *run) receive(ctx context.Context, next puller) error {
 	}
 }
 
-// overdue says whether a pull ended without a message because of its time. The
-// server's clock and the client's can do that just before the context does.
+// overdue says whether a pull ended without a message because the machine is too
+// busy for heartbeats.
 func overdue(err error) bool {
-	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, jetstream.ErrNoHeartbeat)
+	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, jetstream.ErrNoHeartbeat)
 }
 
 // handle fails as the contract says.
@@ -198,6 +199,8 @@ func (r *run) record(what string, delivery int) {
 // watch waits until everything predicted has happened, and a while longer to see
 // that nothing else does.
 func (r *run) watch(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, r.horizon())
+	defer cancel()
 	for !r.complete() {
 		select {
 		case <-r.seen:
