@@ -17,19 +17,20 @@ const module = "github.com/natsmig/natsmig"
 // testsMayImport lists, and the package that they test. A row may stand here
 // before its package does.
 var mayImport = map[string][]string{
-	"timingcontract":      {},
-	"audit":               {"audit/broker", "timingcontract", "internal/spell"},
-	"audit/broker":        {},
-	"audit/declare":       {"audit", "audit/broker", "timingcontract", "internal/strictyaml"},
-	"natstest":            {"internal/embedded"},
-	"internal/embedded":   {},
-	"internal/fleet":      {},
-	"internal/natsconn":   {},
-	"internal/report":     {"audit", "audit/broker"},
-	"internal/spell":      {},
-	"internal/strictyaml": {"internal/spell"},
+	"timingcontract":       {},
+	"timingcontract/prove": {"timingcontract", "internal/embedded"},
+	"audit":                {"audit/broker", "timingcontract", "internal/spell"},
+	"audit/broker":         {},
+	"audit/declare":        {"audit", "audit/broker", "timingcontract", "internal/strictyaml"},
+	"natstest":             {"internal/embedded"},
+	"internal/embedded":    {},
+	"internal/fleet":       {},
+	"internal/natsconn":    {},
+	"internal/report":      {"audit", "audit/broker", "timingcontract"},
+	"internal/spell":       {},
+	"internal/strictyaml":  {"internal/spell"},
 	"cmd/natsmig": {
-		"audit", "audit/broker", "audit/declare", "timingcontract",
+		"audit", "audit/broker", "audit/declare", "timingcontract", "timingcontract/prove",
 		"internal/embedded", "internal/fleet", "internal/natsconn", "internal/report", "internal/spell",
 	},
 }

@@ -48,7 +48,19 @@ func (p *ConsumerPass) Handler() *timingcontract.Handler {
 
 func (c *comparer) consumer(d *Declaration) Entry {
 	e := c.entry(d)
-	p := &ConsumerPass{Cell: c.cell, Stream: c.cell.Stream(d.Stream), Declaration: d, Entry: &e, judge: c.judge, Taken: c.taken}
+	p := c.pass(d, &e)
+	if e.Outcome == broker.Unknown {
+		return e
+	}
+	c.describe(p)
+	c.applyRules(p)
+	return e
+}
+
+// pass finds out about a declared consumer and asks the model. Where nobody can
+// tell, the entry says so.
+func (c *comparer) pass(d *Declaration, e *Entry) *ConsumerPass {
+	p := &ConsumerPass{Cell: c.cell, Stream: c.cell.Stream(d.Stream), Declaration: d, Entry: e, judge: c.judge, Taken: c.taken}
 	if p.Stream != nil {
 		p.Live, p.StreamConfig = p.Stream.Consumer(d.Consumer), p.Stream.Config
 	}
@@ -57,13 +69,11 @@ func (c *comparer) consumer(d *Declaration) Entry {
 	}
 	if e.Reason = c.cannotTell(p, d); e.Reason != "" {
 		e.Outcome = broker.Unknown
-		return e
+		return p
 	}
 	p.History = c.consumerHistory(d.Stream, d.Consumer)
 	c.predict(p)
-	c.describe(p)
-	c.applyRules(p)
-	return e
+	return p
 }
 
 // cannotTell says what keeps the outcome unknown, or "".

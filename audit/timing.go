@@ -23,12 +23,6 @@ func Contract(c *broker.ConsumerConfig, h *timingcontract.Handler, v broker.Vers
 	return k
 }
 
-// surroundings are what a stream is for one of its consumers, beside so many
-// others.
-func surroundings(s *broker.StreamConfig, others int) timingcontract.Surroundings {
-	return timingcontract.Surroundings{MaxAge: s.MaxAge, Retention: string(s.Retention), Consumers: others + 1}
-}
-
 // timing works out the envelopes, and puts them into the entry where they
 // change.
 func (p *ConsumerPass) timing() {
@@ -87,19 +81,24 @@ func (c *comparer) breaches(p *ConsumerPass) {
 	if p.Result.Outcome == broker.Reject || !acknowledged(p.Stored()) || p.StreamConfig == nil {
 		return
 	}
-	h, others := p.Handler(), 0
+	k := Contract(p.Stored(), p.Handler(), p.Cell.Broker.Version)
+	p.Breaches = k.Breaches(c.surroundings(p))
+}
+
+// surroundings are what the consumer's stream would be, and the one that its
+// handler publishes to.
+func (c *comparer) surroundings(p *ConsumerPass) timingcontract.Surroundings {
+	s := timingcontract.Surroundings{MaxAge: p.StreamConfig.MaxAge, Retention: string(p.StreamConfig.Retention), Consumers: 1}
 	if p.Stream != nil {
-		others = len(p.Stream.Consumers)
-		if p.Live != nil {
-			others--
+		s.Consumers = len(p.Stream.Consumers)
+		if p.Live == nil {
+			s.Consumers++
 		}
 	}
-	s := surroundings(p.StreamConfig, others)
-	if h != nil && h.Publishes != "" {
+	if h := p.Handler(); h != nil && h.Publishes != "" {
 		s.DuplicateWindow = c.duplicateWindow(h.Publishes)
 	}
-	k := Contract(p.Stored(), h, p.Cell.Broker.Version)
-	p.Breaches = k.Breaches(s)
+	return s
 }
 
 // duplicateWindow is that of a stream as it would be, zero where nobody knows.

@@ -34,9 +34,9 @@ type Breach struct {
 
 // A Term is one side of a relation.
 type Term struct {
-	Name  string // wire name, or what it is
-	Value string
-	From  Half // who says so
+	Name  string `json:"name"` // wire name, or what it is
+	Value string `json:"value"`
+	From  Half   `json:"from"` // who says so
 }
 
 // A Half is who says a value.

@@ -23,14 +23,7 @@ func writeJSON(r *audit.Report) (string, error) {
 	if full.Summary.Findings == nil {
 		full.Summary.Findings = map[audit.Severity]int{}
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(&full); err != nil {
-		return "", fmt.Errorf("encode report: %w", err)
-	}
-	return b.String(), nil
+	return indented(&full)
 }
 
 // withoutNil copies es, and gives each entry the lists that it lacks.
@@ -45,4 +38,16 @@ func withoutNil(es []audit.Entry) []audit.Entry {
 		}
 	}
 	return es
+}
+
+// indented is v as JSON for programs: nothing is escaped for HTML.
+func indented(v any) (string, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return "", fmt.Errorf("encode report: %w", err)
+	}
+	return b.String(), nil
 }
