@@ -54,10 +54,11 @@ func blocks(t *testing.T) []block {
 	var all []block
 	verbs := "| verb | what it does |\n|---|---|\n"
 	connections := ""
-	for _, verb := range grammar(t).Children {
-		verbs += fmt.Sprintf("| [`%s`](#%s) | %s |\n", verb.Name, verb.Name, verb.Help)
+	for _, verb := range leaves(grammar(t).Node) {
+		name := verb.Path()
+		verbs += fmt.Sprintf("| [`%s`](#%s) | %s |\n", name, strings.ReplaceAll(name, " ", "-"), verb.Help)
 		own, common := flagTables(verb)
-		all = append(all, block{verb.Name, own})
+		all = append(all, block{name, own})
 		if common == "" {
 			continue
 		}
@@ -67,6 +68,18 @@ func blocks(t *testing.T) []block {
 		connections = common
 	}
 	return append(all, block{"verbs", verbs}, block{"connection", connections})
+}
+
+// leaves are the verbs that do something: some stand below another.
+func leaves(n *kong.Node) []*kong.Node {
+	var all []*kong.Node
+	for _, child := range n.Children {
+		if len(child.Children) == 0 {
+			all = append(all, child)
+		}
+		all = append(all, leaves(child)...)
+	}
+	return all
 }
 
 // flagTables writes the flags of a verb, those of the connection apart.

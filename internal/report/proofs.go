@@ -109,7 +109,7 @@ func (r *Proofs) headline() string {
 	for i := range r.Proofs {
 		events += len(r.Proofs[i].Events)
 	}
-	return fmt.Sprintf("%d measurements with %d waits on nats-server %s", len(r.Proofs), events, r.Broker)
+	return fmt.Sprintf("%s with %s on nats-server %s", count(len(r.Proofs), "measurement"), count(events, "wait"), r.Broker)
 }
 
 // table has a row for each measurement.

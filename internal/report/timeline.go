@@ -167,8 +167,8 @@ func byWeight(spots []spot) []int {
 	return order
 }
 
-// special says whether the label of a spot may stand left of it where there is no
-// other room.
+// special says whether the label of a spot has a line of its own where there is no
+// room on the first.
 func (s *spot) special() bool { return s.kind != aDelivery }
 
 // legend explains the kinds that a picture has.

@@ -106,17 +106,14 @@ func changesText(cs []*TimingChange, same int, s style) (string, error) {
 
 // sameText counts the consumers that are not shown.
 func sameText(n int, others bool) string {
+	if n == 0 {
+		return ""
+	}
 	space := ""
 	if others {
 		space = "\n"
 	}
-	switch n {
-	case 0:
-		return ""
-	case 1:
-		return space + "the timing of 1 consumer stays\n"
-	}
-	return fmt.Sprintf("%sthe timing of %d consumers stays\n", space, n)
+	return space + "the timing of " + count(n, "consumer") + " stays\n"
 }
 
 func (p *page) change(c *TimingChange) error {

@@ -14,7 +14,7 @@ const (
 	svgLeft    = 24
 	svgLine    = svgWidth - 2*svgLeft // the length of a timeline
 	svgTitle   = 58                   // the height of a contract's heading
-	svgLane    = 74
+	svgLane    = 88
 	svgFoot    = 34
 	svgLetter  = 7 // the width of a character, at most
 	svgFont    = "ui-sans-serif, system-ui, 'DejaVu Sans', Helvetica, Arial, sans-serif"
@@ -78,18 +78,20 @@ func (d *drawing) contract(t *Timing) {
 func (d *drawing) lane(t *Timing, a *axis, l *lane) {
 	marks := t.marks(l)
 	spots := a.spots(marks, svgLine)
-	y := d.y + 38
+	y := d.y + 52
 	d.text(svgLeft, d.y+8, "start", faint, ` font-size="11"`, strings.Join(l.names, ", "))
 	fmt.Fprintf(d, `<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#d0d7de" stroke-width="3"/>`+"\n", svgLeft, y, svgLeft+spots[len(spots)-1].x, y)
 	if a.maxAge > 0 {
 		x := svgLeft + int(a.place(a.maxAge)*svgLine)
 		fmt.Fprintf(d, `<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="%s" stroke-width="2" stroke-dasharray="4 3"/>`+"\n", x, y-16, x, y+16, alarm)
 	}
-	times, numbers := labels{}, labels{}
+	upper, times, numbers := labels{}, labels{}, labels{}
 	for _, i := range byWeight(spots) {
-		s := &spots[i]
-		if x, anchor, ok := times.room(s.x, timingcontract.Duration(s.at)); ok {
-			d.text(svgLeft+x, y-14, anchor, markColor(s.kind), "", timingcontract.Duration(s.at))
+		s, label := &spots[i], timingcontract.Duration(spots[i].at)
+		if x, anchor, ok := times.room(s.x, label); ok {
+			d.text(svgLeft+x, y-14, anchor, markColor(s.kind), "", label)
+		} else if x, anchor, ok := upper.room(s.x, label); ok && s.special() {
+			d.text(svgLeft+x, y-28, anchor, markColor(s.kind), "", label)
 		}
 	}
 	for i := range spots {
@@ -107,7 +109,7 @@ type labels [][2]int
 
 // room is where a word that belongs to x can stand, and how it is anchored.
 func (ls *labels) room(x int, word string) (at int, anchor string, ok bool) {
-	w := len(word) * svgLetter
+	w := len([]rune(word)) * svgLetter
 	from := x - w/2
 	at, anchor = x, "middle"
 	switch {

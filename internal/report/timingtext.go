@@ -16,7 +16,6 @@ const (
 	pictureWidth  = 100 // where no terminal says
 	widestPicture = 160
 	markdownWidth = 80
-	labelShift    = 18 // how far left of its sign the time of something special may stand
 )
 
 // timingText has a picture and a table for each contract.
@@ -34,7 +33,8 @@ func timingText(ts []Timing, s style) (string, error) {
 }
 
 func (p *page) timing(t *Timing) error {
-	p.WriteString(p.paint(bold, p.text(t.Name())) + "  " + p.text(t.headline()) + "\n")
+	p.WriteString(p.paint(bold, p.text(t.Name())) + "\n")
+	p.wrapped("  ", 2, p.text(t.headline()))
 	if t.Reason != "" {
 		p.wrapped("  ", 2, p.text(t.Reason))
 		return nil
@@ -241,16 +241,15 @@ func wrapWords(words []string, width int) []string {
 
 // lane draws times, the line with its signs, and the numbers of the deliveries.
 func (p *page) lane(a *axis, spots []spot, width int) []string {
-	times, numbers := newStrip(width), newStrip(width)
+	upper, times, numbers := newStrip(width), newStrip(width), newStrip(width)
 	for _, i := range byWeight(spots) {
-		shift := 0
-		if spots[i].special() {
-			shift = labelShift
+		s, label := &spots[i], timingcontract.Duration(spots[i].at)
+		if !times.put(s.x, label) && s.special() {
+			upper.put(s.x, label)
 		}
-		times.put(spots[i].x, shift, timingcontract.Duration(spots[i].at))
 	}
 	for i := range spots {
-		numbers.put(spots[i].x, 0, spots[i].numbers())
+		numbers.put(spots[i].x, spots[i].numbers())
 	}
 	line := make([]string, 0, width)
 	at := map[int]string{}
@@ -260,7 +259,7 @@ func (p *page) lane(a *axis, spots []spot, width int) []string {
 	end := spots[len(spots)-1].x
 	if a.maxAge > 0 {
 		x := int(a.place(a.maxAge) * float64(width-1))
-		if _, taken := at[x]; !taken {
+		if sign, taken := at[x]; !taken || sign == p.sign(aDelivery) {
 			at[x] = p.sign(theMaxAge)
 		}
 	}
@@ -274,7 +273,11 @@ func (p *page) lane(a *axis, spots []spot, width int) []string {
 			line = append(line, " ")
 		}
 	}
-	return []string{times.String(), strings.TrimRight(strings.Join(line, ""), " "), numbers.String()}
+	out := []string{times.String(), strings.TrimRight(strings.Join(line, ""), " "), numbers.String()}
+	if u := upper.String(); u != "" {
+		return append([]string{u}, out...)
+	}
+	return out
 }
 
 func (p *page) dash() string {
@@ -301,17 +304,16 @@ type strip []rune
 
 func newStrip(width int) strip { return strip(strings.Repeat(" ", width)) }
 
-// put writes a word at x, or as far left of it as it must be to fit. Where another
-// word is in the way it goes so far left at most, or is left out.
-func (s strip) put(x, shift int, word string) {
+// put writes a word at x, or as far left of it as it must be to fit, and says
+// whether no other word was in the way.
+func (s strip) put(x int, word string) bool {
 	letters := []rune(word)
 	x = max(min(x, len(s)-len(letters)), 0)
-	for at := x; at >= max(x-shift, 0); at-- {
-		if s.free(at-1, at+len(letters)+1) {
-			copy(s[at:], letters)
-			return
-		}
+	if !s.free(x-1, x+len(letters)+1) {
+		return false
 	}
+	copy(s[x:], letters)
+	return true
 }
 
 func (s strip) free(from, to int) bool {
