@@ -79,11 +79,11 @@ func (c *Contract) lease(n int) time.Duration {
 	if h.Heartbeat.Every <= 0 || h.Heartbeat.Every >= rung {
 		return rung
 	}
-	beats := max(h.Budget-1, 0) / h.Heartbeat.Every // none at the very end
+	held := max(h.Budget-1, 0) // none at the very end
 	if h.Heartbeat.Cap > 0 {
-		beats = min(beats, h.Heartbeat.Cap/h.Heartbeat.Every)
+		held = min(held, h.Heartbeat.Cap)
 	}
-	return beats*h.Heartbeat.Every + rung
+	return held.Truncate(h.Heartbeat.Every) + rung // the last beat, and its rung
 }
 
 // timer is how long the server really waits for an acknowledgment of delivery n.

@@ -30,7 +30,6 @@ type simulation struct {
 	deliveries []time.Duration
 	exhausted  time.Duration
 	lapsed     int
-	acted      bool
 }
 
 type event struct {
@@ -204,11 +203,12 @@ func (sim *simulation) deliver() {
 	}
 	sim.trackPending()
 	h := sim.c.Handler
-	switch {
-	case sim.of == TimeOut:
+	switch sim.of {
+	case TimeOut:
 		return
-	case sim.of == Instant:
+	case Instant:
 		h.Budget = 0
+	case WholeBudget:
 	}
 	sim.working++
 	for beat := h.Heartbeat.Every; h.Heartbeat.Every > 0 && beat < h.Budget && (h.Heartbeat.Cap == 0 || beat <= h.Heartbeat.Cap); beat += h.Heartbeat.Every {
@@ -221,6 +221,7 @@ func (sim *simulation) deliver() {
 			sim.queue()
 		case NakDelay:
 			sim.nakDelay(h.Delays[min(n, len(h.Delays))-1])
+		case Ladder, Discard, "": // nothing is heard; a term is not drawn
 		}
 	})
 }

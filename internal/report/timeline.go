@@ -140,10 +140,10 @@ func (a *axis) spots(marks []mark, width int) []spot {
 
 // numbers are the deliveries of a spot.
 func (s *spot) numbers() string {
-	switch {
-	case s.first == 0:
+	switch s.first {
+	case 0:
 		return ""
-	case s.first == s.last:
+	case s.last:
 		return fmt.Sprint(s.first)
 	}
 	return fmt.Sprintf("%d-%d", s.first, s.last)

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -113,7 +114,7 @@ func TestSVGIsXML(t *testing.T) {
 		}
 		dec := xml.NewDecoder(strings.NewReader(svg))
 		for {
-			if _, err := dec.Token(); err == io.EOF {
+			if _, err := dec.Token(); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
 				t.Fatalf("%q: %v", name, err)

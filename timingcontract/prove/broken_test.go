@@ -18,49 +18,56 @@ func TestBrokenOnPurpose(t *testing.T) {
 		model   func(timingcontract.Contract) timingcontract.Contract
 	}{
 		{
-			"the model ignores the rung", Subject{"orphan", contract(4, 0, timingcontract.Handler{}, orphan()[:4]...)},
+			"the model ignores the rung",
+			Subject{"orphan", contract(4, 0, timingcontract.Handler{}, orphan()[:4]...)},
 			func(c timingcontract.Contract) timingcontract.Contract {
 				c.AckWait, c.Ladder = c.Ladder[0], nil
 				return c
 			},
 		},
 		{
-			"the model ignores the rung behind a delay", Subject{"mixed", contract(4, 0, nakDelay(30*sec), orphan()[:4]...)},
+			"the model ignores the rung behind a delay",
+			Subject{"mixed", contract(4, 0, nakDelay(30*sec), orphan()[:4]...)},
 			func(c timingcontract.Contract) timingcontract.Contract {
 				c.AckWait, c.Ladder = c.Ladder[0], nil
 				return c
 			},
 		},
 		{
-			"the model uses ack_wait", Subject{"flat", contract(4, 30*sec, nakDelay(30*sec))},
+			"the model uses ack_wait",
+			Subject{"flat", contract(4, 30*sec, nakDelay(30*sec))},
 			func(c timingcontract.Contract) timingcontract.Contract {
 				c.Handler = timingcontract.Handler{}
 				return c
 			},
 		},
 		{
-			"the model adds no compensation", Subject{"mixed", contract(4, 0, nakDelay(30*sec), orphan()[:4]...)},
+			"the model adds no compensation",
+			Subject{"mixed", contract(4, 0, nakDelay(30*sec), orphan()[:4]...)},
 			func(c timingcontract.Contract) timingcontract.Contract {
 				c.Handler.Delays = []time.Duration{c.Handler.Delays[0] + c.Ladder[0]} // delay + rung, and not - ack_wait
 				return c
 			},
 		},
 		{
-			"the model paces a plain nak", Subject{"nak", contract(4, 0, timingcontract.Handler{OnFailure: timingcontract.Nak}, orphan()[:4]...)},
+			"the model paces a plain nak",
+			Subject{"nak", contract(4, 0, timingcontract.Handler{OnFailure: timingcontract.Nak}, orphan()[:4]...)},
 			func(c timingcontract.Contract) timingcontract.Contract {
 				c.Handler = timingcontract.Handler{}
 				return c
 			},
 		},
 		{
-			"the model forgets the last delivery", Subject{"short", contract(4, 30*sec, timingcontract.Handler{})},
+			"the model forgets the last delivery",
+			Subject{"short", contract(4, 30*sec, timingcontract.Handler{})},
 			func(c timingcontract.Contract) timingcontract.Contract {
 				c.MaxDeliver--
 				return c
 			},
 		},
 		{
-			"the model retries what is discarded", Subject{"discard", contract(2, 30*sec, timingcontract.Handler{OnFailure: timingcontract.Discard})},
+			"the model retries what is discarded",
+			Subject{"discard", contract(2, 30*sec, timingcontract.Handler{OnFailure: timingcontract.Discard})},
 			func(c timingcontract.Contract) timingcontract.Contract {
 				c.Handler = timingcontract.Handler{}
 				return c

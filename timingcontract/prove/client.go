@@ -29,17 +29,18 @@ func modern(cons jetstream.Consumer) puller {
 		if err != nil {
 			return nil, err
 		}
-		for m := range batch.Messages() {
-			meta, err := m.Metadata()
-			if err != nil {
-				return nil, fmt.Errorf("read metadata: %w", err)
-			}
-			return &delivery{
-				number: int(meta.NumDelivered), reply: m.Reply(),
-				nak: m.Nak, nakDelay: m.NakWithDelay, inProgress: m.InProgress, term: m.Term,
-			}, nil
+		m, ok := <-batch.Messages()
+		if !ok {
+			return nil, batch.Error()
 		}
-		return nil, batch.Error()
+		meta, err := m.Metadata()
+		if err != nil {
+			return nil, fmt.Errorf("read metadata: %w", err)
+		}
+		return &delivery{
+			number: int(meta.NumDelivered), reply: m.Reply(),
+			nak: m.Nak, nakDelay: m.NakWithDelay, inProgress: m.InProgress, term: m.Term,
+		}, nil
 	}
 }
 

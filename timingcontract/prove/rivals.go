@@ -69,6 +69,9 @@ func (r *run) ofTheServer(events []Event) []candidate {
 		return 0
 	}
 	all := []candidate{{"at once", func(int) time.Duration { return 0 }}}
+	if len(c.Ladder) == 0 && len(events) > 1 {
+		all = append(all, candidate{"a wait that grows by itself", func(n int) time.Duration { return held(n) + time.Duration(n)*c.AckWait }})
+	}
 	if len(c.Ladder) > 1 && len(events) > 1 { // after the first delivery the two are one
 		all = append(all,
 			candidate{"the ladder is ignored: ack_wait alone", func(n int) time.Duration { return held(n) + c.Ladder[0] }},
