@@ -104,14 +104,14 @@ func (c *Contract) timer(n int) time.Duration {
 // that finds none expired and the next rung zero stops the timer for good
 // (resetPtmr, consumer.go:7496, nats-server 2.15.3), and with an ack_wait of zero
 // there are no checks at all (checkPending, consumer.go:6313). A check before its
-// time happens after every redelivery, because the timer is set when the message
-// expires, and its clock when it is sent, a little later.
+// time happens after a redelivery if the last rung is shorter than the one at hand:
+// the timer is set to the shortest of them.
 func (c *Contract) stallsSilent(n int) bool {
 	if !c.Line.since(14) || len(c.Ladder) == 0 || c.timerOff() {
 		return c.timerOff()
 	}
 	last := c.Ladder[len(c.Ladder)-1]
-	return n > 1 && last > 0 && c.Rung(n) > 0 && c.Rung(n+1) == 0
+	return n > 1 && last > 0 && last < c.Rung(n) && c.Rung(n+1) == 0
 }
 
 // stallsEarly is [Contract.stallsSilent] for a message whose clock was moved, by a nak

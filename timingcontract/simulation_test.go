@@ -40,6 +40,7 @@ type event struct {
 const (
 	toClient  = 20 * time.Microsecond // from the redelivery queue to the clock of the delivery
 	toServer  = 200 * time.Microsecond
+	overslept = 50 * time.Microsecond // of a timer; measured to be more than toClient
 	timerLate = time.Millisecond // ackWaitDelay
 )
 
@@ -90,7 +91,7 @@ func (sim *simulation) resetPtmr(d time.Duration) {
 		sim.armed = false
 		return
 	}
-	sim.armed, sim.fire = true, sim.now+max(d, time.Microsecond)
+	sim.armed, sim.fire = true, sim.now+d+overslept
 }
 
 // delayOr is ackWait (consumer.go:3467).

@@ -87,7 +87,24 @@ func zeros() []Subject {
 	return []Subject{
 		{"zero first rung", contract(4, 0, timingcontract.Handler{}, 0, minu)},
 		{"zero second rung", contract(4, 0, timingcontract.Handler{}, minu, 0, 2*minu)},
+		{"zero third rung", contract(5, 0, timingcontract.Handler{}, minu, 2*minu, 0, 3*minu)},
 	}
+}
+
+// stalls are ladders with a zero after which nothing happens any more, from 2.14
+// on. Older lines race the client's nak, and are not promised.
+func stalls() []Subject {
+	return []Subject{
+		{"zero third rung and a short last one", contract(5, 0, timingcontract.Handler{}, minu, 2*minu, 0, 30*sec)},
+		{"zero second rung behind a delay", contract(4, 0, nakDelay(30*sec), minu, 0, 2*minu)},
+		{"zero last rung behind a delay", contract(3, 0, nakDelay(30*sec), minu, 2*minu, 0)},
+	}
+}
+
+// TestStalls proves that nothing happens.
+func TestStalls(t *testing.T) {
+	t.Parallel()
+	wantProved(t, stalls(), Options{})
 }
 
 // TestReferenceFleet proves the fleet, on the broker in process and on those of
