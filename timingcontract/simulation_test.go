@@ -41,7 +41,7 @@ const (
 	toClient  = 20 * time.Microsecond // from the redelivery queue to the clock of the delivery
 	toServer  = 200 * time.Microsecond
 	overslept = 50 * time.Microsecond // of a timer; measured to be more than toClient
-	timerLate = time.Millisecond // ackWaitDelay
+	timerLate = time.Millisecond      // ackWaitDelay
 )
 
 func simulate(c Contract, of Case) *simulation {
