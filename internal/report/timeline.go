@@ -27,6 +27,7 @@ type mark struct {
 	at     time.Duration
 	number int // of a delivery; 0 for other moments
 	kind   markKind
+	later  bool // a capture after the first
 }
 
 // marks are the moments of a lane, in order.
@@ -39,7 +40,7 @@ func (t *Timing) marks(l *lane) []mark {
 		case m.number == last && t.contract.Handler.OnFailure != timingcontract.Discard:
 			m.kind = theLastAttempt
 		case last > 0 && m.number > last && t.contract.Handler.Reserve > 0:
-			m.kind = theCapture
+			m.kind, m.later = theCapture, m.number > last+1
 		}
 		all = append(all, m)
 	}
@@ -112,6 +113,7 @@ type spot struct {
 	at    time.Duration // of the mark that is shown
 	first int           // deliveries, 0 for none
 	last  int
+	later bool // a capture after the first
 }
 
 // spots put marks into places of a picture that is so wide.
@@ -126,7 +128,7 @@ func (a *axis) spots(marks []mark, width int) []spot {
 		}
 		s := &all[i]
 		if m.kind >= s.kind {
-			s.kind, s.at = m.kind, m.at
+			s.kind, s.at, s.later = m.kind, m.at, m.later
 		}
 		if m.number > 0 {
 			if s.first == 0 {
@@ -169,7 +171,7 @@ func byWeight(spots []spot) []int {
 
 // special says whether the label of a spot has a line of its own where there is no
 // room on the first.
-func (s *spot) special() bool { return s.kind != aDelivery }
+func (s *spot) special() bool { return s.kind != aDelivery && !s.later }
 
 // legend explains the kinds that a picture has.
 func legend(marks []mark, a *axis, sign func(markKind) string, stalled bool) []string {
