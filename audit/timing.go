@@ -31,7 +31,10 @@ func (p *ConsumerPass) timing() {
 		live = p.Live.Config
 	}
 	stored := p.Stored()
-	p.Before, p.After = p.envelope(live, p.Handler()), p.envelope(stored, p.Handler())
+	p.Before = p.envelope(live, p.Handler())
+	if p.After = p.Before; stored != live {
+		p.After = p.envelope(stored, p.Handler())
+	}
 	if p.Before == nil && p.After == nil {
 		return
 	}

@@ -90,13 +90,13 @@ const (
 // checked that is not stated.
 func (c Contract) Breaches(s Surroundings) []Breach {
 	var all []Breach
-	for _, check := range []func(*Contract, *Surroundings) *Breach{
-		ladderTooLong, ackWaitOverridden, mixedOwnership, burningNak, zeroRung, descendingRung,
-		budgetOverRung, slowHeartbeat, shortHeartbeat, deepPrefetch,
-		outlivesMaxAge, noCapture, noReserve, thinReserve, pinnedFloor, fullAckPending,
-		strandedMessages, deletedWhenIdle, shortDedupWindow, longDrain, slowRecovery,
+	for _, b := range [...]*Breach{
+		ladderTooLong(&c), ackWaitOverridden(&c), mixedOwnership(&c), burningNak(&c), zeroRung(&c), descendingRung(&c),
+		budgetOverRung(&c), slowHeartbeat(&c), shortHeartbeat(&c), deepPrefetch(&c),
+		outlivesMaxAge(&c, &s), noCapture(&c), noReserve(&c), thinReserve(&c), pinnedFloor(&c, &s), fullAckPending(&c),
+		strandedMessages(&c, &s), deletedWhenIdle(&c), shortDedupWindow(&c, &s), longDrain(&c), slowRecovery(&c),
 	} {
-		if b := check(&c, &s); b != nil {
+		if b != nil {
 			all = append(all, *b)
 		}
 	}

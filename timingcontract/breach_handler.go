@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func budgetOverRung(c *Contract, _ *Surroundings) *Breach {
+func budgetOverRung(c *Contract) *Breach {
 	h := &c.Handler
 	if h.Heartbeat.Every > 0 {
 		return nil
@@ -35,7 +35,7 @@ func (c *Contract) shortestRung() int {
 	return shortest
 }
 
-func slowHeartbeat(c *Contract, _ *Surroundings) *Breach {
+func slowHeartbeat(c *Contract) *Breach {
 	h, n := &c.Handler, c.shortestRung()
 	rung := c.timer(n)
 	if h.Heartbeat.Every < rung || h.Heartbeat.Every == 0 || h.Budget > 0 && h.Budget <= rung {
@@ -50,7 +50,7 @@ func slowHeartbeat(c *Contract, _ *Surroundings) *Breach {
 	}
 }
 
-func shortHeartbeat(c *Contract, _ *Surroundings) *Breach {
+func shortHeartbeat(c *Contract) *Breach {
 	h := &c.Handler
 	if h.Heartbeat.Cap == 0 || h.Heartbeat.Cap >= h.Budget {
 		return nil
@@ -69,7 +69,7 @@ func shortHeartbeat(c *Contract, _ *Surroundings) *Breach {
 	return nil
 }
 
-func deepPrefetch(c *Contract, _ *Surroundings) *Breach {
+func deepPrefetch(c *Contract) *Breach {
 	h, rung := &c.Handler, c.timer(1)
 	workers := h.workers()
 	if h.Prefetch <= workers || h.Budget == 0 {
@@ -100,7 +100,7 @@ func prefetchFix(h *Handler, rung time.Duration) string {
 	return fmt.Sprintf("prefetch at most %d, or handle at least %d at a time", fits, needed)
 }
 
-func longDrain(c *Contract, _ *Surroundings) *Breach {
+func longDrain(c *Contract) *Breach {
 	h := &c.Handler
 	if h.Grace == 0 || h.Budget == 0 {
 		return nil
@@ -119,7 +119,7 @@ func longDrain(c *Contract, _ *Surroundings) *Breach {
 	}
 }
 
-func slowRecovery(c *Contract, _ *Surroundings) *Breach {
+func slowRecovery(c *Contract) *Breach {
 	h := &c.Handler
 	for n := 1; h.Recovery > 0 && n <= c.attempts(); n++ {
 		rung := c.timer(n)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func ladderTooLong(c *Contract, _ *Surroundings) *Breach {
+func ladderTooLong(c *Contract) *Breach {
 	if c.MaxDeliver < 1 || len(c.Ladder) <= c.MaxDeliver {
 		return nil
 	}
@@ -20,7 +20,7 @@ func ladderTooLong(c *Contract, _ *Surroundings) *Breach {
 	}
 }
 
-func ackWaitOverridden(c *Contract, _ *Surroundings) *Breach {
+func ackWaitOverridden(c *Contract) *Breach {
 	if len(c.Ladder) == 0 || c.AckWait == 0 || c.AckWait == c.Ladder[0] {
 		return nil
 	}
@@ -33,7 +33,7 @@ func ackWaitOverridden(c *Contract, _ *Surroundings) *Breach {
 	}
 }
 
-func mixedOwnership(c *Contract, _ *Surroundings) *Breach {
+func mixedOwnership(c *Contract) *Breach {
 	if !c.mixed() {
 		return nil
 	}
@@ -88,7 +88,7 @@ func listDelays(ds []Delay) string {
 	return "[" + strings.Join(parts, " ") + "]"
 }
 
-func burningNak(c *Contract, _ *Surroundings) *Breach {
+func burningNak(c *Contract) *Breach {
 	h := &c.Handler
 	plain := h.OnFailure == Nak || h.OnFailure == NakDelay && !slices.ContainsFunc(h.Delays, func(d time.Duration) bool { return d != 0 })
 	if !plain || c.MaxDeliver == 1 {
@@ -107,7 +107,7 @@ func burningNak(c *Contract, _ *Surroundings) *Breach {
 	return b
 }
 
-func zeroRung(c *Contract, _ *Surroundings) *Breach {
+func zeroRung(c *Contract) *Breach {
 	for n := 1; n <= len(c.Ladder); n++ {
 		if c.Ladder[n-1] == 0 && (c.MaxDeliver < 1 || n <= c.MaxDeliver) {
 			return &Breach{
@@ -134,7 +134,7 @@ func (c *Contract) tellZero(n int) string {
 	}
 }
 
-func descendingRung(c *Contract, _ *Surroundings) *Breach {
+func descendingRung(c *Contract) *Breach {
 	for i := 1; i < len(c.Ladder); i++ {
 		if c.Ladder[i] < c.Ladder[i-1] && c.Ladder[i] > 0 {
 			b := &Breach{

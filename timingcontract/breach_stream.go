@@ -9,7 +9,7 @@ import (
 // where that is not known.
 func (c *Contract) longest() time.Duration {
 	all := c.residency()
-	if all == 0 || c.Handler.OnFailure == Discard {
+	if all == 0 || c.Handler.OnFailure == Discard || c.uniform() {
 		return all
 	}
 	for _, of := range Cases() {
@@ -55,7 +55,7 @@ func (c Contract) Margin(s Surroundings) (time.Duration, error) {
 	return s.MaxAge - r, nil
 }
 
-func noCapture(c *Contract, _ *Surroundings) *Breach {
+func noCapture(c *Contract) *Breach {
 	h := &c.Handler
 	if h.Reserve == 0 {
 		return nil
@@ -81,7 +81,7 @@ func noCapture(c *Contract, _ *Surroundings) *Breach {
 	return b
 }
 
-func noReserve(c *Contract, _ *Surroundings) *Breach {
+func noReserve(c *Contract) *Breach {
 	h := &c.Handler
 	if h.Capture == "" || h.Reserve > 0 || h.OnFailure == Discard {
 		return nil
@@ -95,7 +95,7 @@ func noReserve(c *Contract, _ *Surroundings) *Breach {
 	}
 }
 
-func thinReserve(c *Contract, _ *Surroundings) *Breach {
+func thinReserve(c *Contract) *Breach {
 	h := &c.Handler
 	if h.Reserve != 1 || h.Capture == "" {
 		return nil
@@ -137,7 +137,7 @@ func orEver(d time.Duration) string {
 	return Duration(d)
 }
 
-func fullAckPending(c *Contract, _ *Surroundings) *Breach {
+func fullAckPending(c *Contract) *Breach {
 	h := &c.Handler
 	if h.FailingEvery == 0 || c.MaxAckPending < 1 || h.OnFailure == Nak || h.OnFailure == Discard {
 		return nil
@@ -189,7 +189,7 @@ func untilAge(d time.Duration) string {
 	return "until it is " + Duration(d) + " old"
 }
 
-func deletedWhenIdle(c *Contract, _ *Surroundings) *Breach {
+func deletedWhenIdle(c *Contract) *Breach {
 	h, idle := &c.Handler, c.InactiveThreshold
 	if idle == 0 || h.Outage <= idle && c.Line.since(11) {
 		return nil

@@ -1,6 +1,9 @@
 package timingcontract
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // An Envelope is what a contract comes to. Times count from the first delivery.
 // All but Residency are those of a message whose every attempt fails at once;
@@ -35,10 +38,8 @@ type Moment struct {
 
 // Envelope works out the contract.
 func (c Contract) Envelope() Envelope {
-	e := Envelope{Residency: c.residency()}
 	if c.Handler.OnFailure == Discard {
-		e.LastAttempt = Moment{Delivery: 1}
-		return e
+		return Envelope{LastAttempt: Moment{Delivery: 1}, Residency: c.residency()}
 	}
 	switch n := c.stop(Instant); {
 	case n > 0:
@@ -46,13 +47,18 @@ func (c Contract) Envelope() Envelope {
 	case c.MaxDeliver < 1:
 		return Envelope{Unbounded: true}
 	}
-	if last := c.lastAttempt(); last > 0 {
-		e.LastAttempt = Moment{last, c.At(last)}
+	final := Moment{c.MaxDeliver, c.At(c.MaxDeliver)}
+	e := Envelope{LastAttempt: final, Exhausted: add(final.At, c.instantly(c.MaxDeliver))}
+	if e.Residency = e.Exhausted; !c.uniform() {
+		e.Residency = c.residency()
 	}
-	e.Exhausted = add(c.At(c.MaxDeliver), c.step(Instant, c.MaxDeliver).wait)
 	if c.Handler.Reserve > 0 {
-		first := max(c.MaxDeliver-c.Handler.Reserve, 0) + 1
-		e.Capture = &Moment{first, c.At(first)}
+		e.LastAttempt = Moment{}
+		last := c.lastAttempt()
+		if last > 0 {
+			e.LastAttempt = Moment{last, c.At(last)}
+		}
+		e.Capture = &Moment{last + 1, c.At(last + 1)}
 	}
 	return e
 }
@@ -63,6 +69,9 @@ func (c *Contract) lastAttempt() int { return max(c.MaxDeliver-c.Handler.Reserve
 // stop is the first delivery after which nothing follows that can be told, 0 if
 // something always does until the message is given up.
 func (c *Contract) stop(of Case) int {
+	if of != WholeBudget && !slices.Contains(c.Ladder, 0) {
+		return 0 // a lease lapses at work only, and only a zero stalls
+	}
 	last := c.steady()
 	if c.MaxDeliver > 0 {
 		last = min(last, c.MaxDeliver)
@@ -73,6 +82,12 @@ func (c *Contract) stop(of Case) int {
 		}
 	}
 	return 0
+}
+
+// uniform says whether all cases are one: the server alone schedules, and neither
+// work nor pulls take any time.
+func (c *Contract) uniform() bool {
+	return c.waits() && c.Handler.Budget == 0 && c.Handler.PullGap == 0
 }
 
 // At says when delivery n happens to a message whose every attempt fails at
