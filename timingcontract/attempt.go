@@ -92,7 +92,7 @@ func (c *Contract) lease(n int) time.Duration {
 // ack_wait when they deliver (trackPending, consumer.go:6160, nats-server
 // 2.15.3; measured).
 func (c *Contract) timer(n int) time.Duration {
-	rung := c.Rung(n)
+	rung := c.rung(n)
 	if rung == 0 && len(c.Ladder) > 0 && (c.Line.since(14) || c.Line == 9) {
 		return max(c.Ladder[0], 0)
 	}
@@ -111,7 +111,7 @@ func (c *Contract) stallsSilent(n int) bool {
 		return c.timerOff()
 	}
 	last := c.Ladder[len(c.Ladder)-1]
-	return n > 1 && last > 0 && last < c.Rung(n) && c.Rung(n+1) == 0
+	return n > 1 && last > 0 && last < c.rung(n) && c.rung(n+1) == 0
 }
 
 // stallsEarly is [Contract.stallsSilent] for a message whose clock was moved, by a nak
@@ -120,7 +120,7 @@ func (c *Contract) stallsEarly(n int) bool {
 	if !c.Line.since(14) || len(c.Ladder) == 0 {
 		return false
 	}
-	return c.timerOff() || c.Rung(n+1) == 0 || c.Ladder[len(c.Ladder)-1] == 0
+	return c.timerOff() || c.rung(n+1) == 0 || c.Ladder[len(c.Ladder)-1] == 0
 }
 
 // timerOff says whether the broker has no ack timer at all: the stored ack_wait

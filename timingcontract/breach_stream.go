@@ -161,7 +161,7 @@ func (c *Contract) meanWait() time.Duration {
 	if c.MaxDeliver < 1 {
 		return c.instantly(c.steady())
 	}
-	return add(c.At(c.MaxDeliver), c.instantly(c.MaxDeliver)) / time.Duration(c.MaxDeliver)
+	return add(c.offset(c.MaxDeliver), c.instantly(c.MaxDeliver)) / time.Duration(c.MaxDeliver)
 }
 
 func strandedMessages(c *Contract, s *Surroundings) *Breach {
@@ -229,7 +229,7 @@ func shortDedupWindow(c *Contract, s *Surroundings) *Breach {
 	if h.Publishes == "" || s.DuplicateWindow == 0 {
 		return nil
 	}
-	span := c.At(max(c.lastAttempt(), 1))
+	span := c.offset(max(c.lastAttempt(), 1))
 	if c.MaxDeliver < 1 {
 		span = c.longestGap()
 	}

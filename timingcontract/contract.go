@@ -54,7 +54,9 @@ const defaultAckWait = 30 * time.Second
 
 // Rung is how long the server waits for an acknowledgment of delivery n, as it
 // stands in the contract.
-func (c Contract) Rung(n int) time.Duration {
+func (c Contract) Rung(n int) time.Duration { return c.rung(n) }
+
+func (c *Contract) rung(n int) time.Duration {
 	switch {
 	case len(c.Ladder) > 0:
 		return at(c.Ladder, n)
@@ -115,7 +117,7 @@ func (c *Contract) correction(n int) time.Duration {
 	if len(c.Ladder) == 0 {
 		return 0
 	}
-	return c.Rung(n) - c.Ladder[0]
+	return c.rung(n) - c.Ladder[0]
 }
 
 func at(list []time.Duration, n int) time.Duration {

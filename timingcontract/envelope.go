@@ -43,11 +43,11 @@ func (c Contract) Envelope() Envelope {
 	}
 	switch n := c.stop(Instant); {
 	case n > 0:
-		return Envelope{Stalled: true, LastAttempt: Moment{n, c.At(n)}}
+		return Envelope{Stalled: true, LastAttempt: Moment{n, c.offset(n)}}
 	case c.MaxDeliver < 1:
 		return Envelope{Unbounded: true}
 	}
-	final := Moment{c.MaxDeliver, c.At(c.MaxDeliver)}
+	final := Moment{c.MaxDeliver, c.offset(c.MaxDeliver)}
 	e := Envelope{LastAttempt: final, Exhausted: add(final.At, c.instantly(c.MaxDeliver))}
 	if e.Residency = e.Exhausted; !c.uniform() {
 		e.Residency = c.residency()
@@ -56,9 +56,9 @@ func (c Contract) Envelope() Envelope {
 		e.LastAttempt = Moment{}
 		last := c.lastAttempt()
 		if last > 0 {
-			e.LastAttempt = Moment{last, c.At(last)}
+			e.LastAttempt = Moment{last, c.offset(last)}
 		}
-		e.Capture = &Moment{last + 1, c.At(last + 1)}
+		e.Capture = &Moment{last + 1, c.offset(last + 1)}
 	}
 	return e
 }
@@ -92,7 +92,9 @@ func (c *Contract) uniform() bool {
 
 // At says when delivery n happens to a message whose every attempt fails at
 // once, counted from the first. Deliveries below one happen at once.
-func (c Contract) At(n int) time.Duration { return c.sum(n, c.instantly) }
+func (c Contract) At(n int) time.Duration { return c.offset(n) }
+
+func (c *Contract) offset(n int) time.Duration { return c.sum(n, c.instantly) }
 
 func (c *Contract) instantly(n int) time.Duration { return c.step(Instant, n).wait }
 
