@@ -62,9 +62,9 @@ what was meant.`)
 
 var burningNak = breachRule(timingcontract.BurningNak, "NM106", Error, "a plain nak spends every delivery at once",
 	`A nak without a delay ignores the ladder and ack_wait. A message that fails for a
-second is delivered max_deliver times within milliseconds and given up. The nak of the
-last delivery is acted on when somebody pulls, so with all processes away the message
-stays pending and there is no advisory. Do nothing on failure, or nak with a delay; end
+second is delivered max_deliver times within milliseconds and given up. That needs a
+pull, as giving up always does, so with all processes away the message stays pending and
+there is no advisory. Do nothing on failure, or nak with a delay; end
 the last attempt with a capture and a term.`)
 
 var descendingRung = breachRule(timingcontract.DescendingRung, "NM107", Warning, "the ladder goes down",

@@ -90,7 +90,7 @@ func noReserve(c *Contract) *Breach {
 		Kind: NoReserve, Field: "handler.capture",
 		Left: Term{"captures", "1", FromHandler}, Relation: ">", Right: count("reserve", 0, FromHandler),
 		Message: fmt.Sprintf("failing messages are captured to %s, and no delivery is kept for that: a last attempt that times out is given up without a capture", h.Capture),
-		Source:  "hasMaxDeliveries, consumer.go:2449, nats-server 2.15.3",
+		Source:  "getNextMsg, consumer.go:5146, nats-server 2.15.3",
 		Fix:     "keep a reserve of two, and raise max_deliver by as many",
 	}
 }
@@ -104,7 +104,7 @@ func thinReserve(c *Contract) *Breach {
 		Kind: ThinReserve, Field: "handler.reserve", Risk: true,
 		Left: count("reserve", 1, FromHandler), Relation: "<", Right: Term{"deliveries that a lost capture needs", "2", FromHandler},
 		Message: "the capture has one delivery: if its publish fails or the process dies, the message is given up with only an advisory",
-		Source:  "hasMaxDeliveries, consumer.go:2449, nats-server 2.15.3",
+		Source:  "getNextMsg, consumer.go:5146, nats-server 2.15.3",
 		Fix:     "reserve two, or hold the message (in progress) until the capture is acknowledged",
 	}
 }
@@ -125,7 +125,7 @@ func pinnedFloor(c *Contract, s *Surroundings) *Breach {
 		Kind: PinnedFloor, Field: "handler.pin",
 		Left: left, Relation: ">", Right: term("pin", h.Pin, FromHandler),
 		Message: fmt.Sprintf("one failing message can hold the ack floor for %s on a stream that others share, and %s was the bound", orEver(longest), Duration(h.Pin)),
-		Source:  "the floor moves when the message is acknowledged, terminated or given up, hasMaxDeliveries, consumer.go:2449, nats-server 2.15.3",
+		Source:  "the floor moves when the message is acknowledged, terminated or given up, getNextMsg, consumer.go:5146, nats-server 2.15.3",
 		Fix:     "shorten the schedule, or capture earlier",
 	}
 }
@@ -177,7 +177,7 @@ func strandedMessages(c *Contract, s *Surroundings) *Breach {
 		Kind: StrandedMessages, Field: "max_deliver", Risk: true,
 		Left: left, Relation: ">", Right: term("exhausted", c.longest(), FromContract),
 		Message: fmt.Sprintf("a message that is given up stays in the work queue, out of reach of the consumer (%s): only its sequence in the MAX_DELIVERIES advisory leads to it", untilAge(s.MaxAge)),
-		Source:  "hasMaxDeliveries drops it from pending and acknowledges nothing, consumer.go:2449, nats-server 2.15.3",
+		Source:  "getNextMsg drops it from pending and acknowledges nothing, consumer.go:5146, nats-server 2.15.3",
 		Fix:     "capture or term on the last attempt, or have something read the advisories and delete by sequence",
 	}
 }

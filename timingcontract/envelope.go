@@ -21,7 +21,9 @@ type Envelope struct {
 	// Capture is the first delivery of the reserve, nil without one.
 	Capture *Moment
 	// Exhausted is when the broker gives up and releases the ack floor: the last
-	// delivery plus its own wait. Zero for a handler that terminates.
+	// delivery plus its own wait, and then the next pull: the count is looked at when
+	// the message is taken for one (getNextMsg, consumer.go:5146, nats-server
+	// 2.15.3). Zero for a handler that terminates.
 	Exhausted time.Duration
 	// Residency is how long the stream has to keep a message so that none of its
 	// attempts is cut short: each of them takes its whole budget or times out,

@@ -155,16 +155,22 @@ func (sim *simulation) checkPending() {
 	}
 }
 
-// hasMaxDeliveries (consumer.go:2449).
+// hasMaxDeliveries (consumer.go:2449). deliveryCount (consumer.go:5003) is one for
+// the first delivery and for the second, so that this holds only where there is one
+// delivery at all; the others are given up when they are taken from the queue.
 func (sim *simulation) hasMaxDeliveries() bool {
-	if sim.c.MaxDeliver < 1 || sim.rdc+1 < sim.c.MaxDeliver {
+	if deliveryCount := max(sim.rdc, 1); sim.c.MaxDeliver < 1 || deliveryCount < sim.c.MaxDeliver {
 		return false
 	}
+	sim.giveUp()
+	return true
+}
+
+func (sim *simulation) giveUp() {
 	sim.pending, sim.exhausted = false, sim.now
 	if sim.working > 0 {
 		sim.lapsed = len(sim.deliveries)
 	}
-	return true
 }
 
 // queue is addToRedeliverQueue and what takes it from there, getNextMsg
@@ -177,7 +183,7 @@ func (sim *simulation) queue() {
 		}
 		sim.queued = false
 		if sim.c.MaxDeliver > 0 && sim.rdc+2 > sim.c.MaxDeliver {
-			sim.pending, sim.exhausted = false, sim.now
+			sim.giveUp()
 			return
 		}
 		sim.rdc++

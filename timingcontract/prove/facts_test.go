@@ -70,19 +70,52 @@ func info(t *testing.T, cons jetstream.Consumer) *jetstream.ConsumerInfo {
 	return in
 }
 
-// TestLastNakWaitsForAPull: burning-nak. The count is looked at when somebody
-// pulls; a time-out needs nobody.
-func TestLastNakWaitsForAPull(t *testing.T) {
+// TestGivingUpWaitsForAPull: burning-nak. The count is looked at when the message
+// is taken for a pull, after a nak and after a time-out alike. Only the time-out of
+// a consumer with one delivery needs nobody, from 2.10 on: deliveryCount
+// (consumer.go:5003) does not count the first delivery once there is a second.
+func TestGivingUpWaitsForAPull(t *testing.T) {
 	t.Parallel()
-	s := natstest.Start(t)
-	_, cons := queue(t, s, jetstream.StreamConfig{}, jetstream.ConsumerConfig{MaxDeliver: 1, AckWait: 300 * time.Millisecond})
+	onEachBroker(t, func(t *testing.T, o Options) {
+		s := natstest.Start(t, natstest.WithBinary(o.Binary))
+		alone := line(s.Version()) > 9
+		for _, tc := range []struct {
+			name       string
+			maxDeliver int
+			nak        bool
+			needsPull  bool
+		}{
+			{"nak of the only delivery", 1, true, true},
+			{"time-out of the only delivery", 1, false, !alone},
+			{"nak of the last delivery", 2, true, true},
+			{"time-out of the last delivery", 2, false, true},
+		} {
+			t.Run(tc.name, func(t *testing.T) { givesUp(t, s, tc.maxDeliver, tc.nak, tc.needsPull) })
+		}
+	})
+}
+
+func givesUp(t *testing.T, s *natstest.Server, maxDeliver int, nak, needsPull bool) {
+	t.Helper()
+	stream, cons := queue(t, s, jetstream.StreamConfig{}, jetstream.ConsumerConfig{MaxDeliver: maxDeliver, AckWait: 300 * time.Millisecond})
+	defer s.JS.DeleteStream(context.WithoutCancel(t.Context()), stream.CachedInfo().Config.Name) //nolint:errcheck // the broker ends with the test
 	gone := advisory(t, s, maxDeliveries)
 	publish(t, s, 1)
-	if err := fetch(t, cons).Nak(); err != nil {
-		t.Fatal(err)
+	for n := range maxDeliver {
+		m := fetch(t, cons)
+		if !nak && n == maxDeliver-1 {
+			break
+		}
+		if err := m.Nak(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if m, err := gone.NextMsg(1500 * time.Millisecond); err == nil { // five times ack_wait
-		t.Fatalf("an advisory without a pull: %s", m.Data)
+	_, err := gone.NextMsg(1500 * time.Millisecond) // five times ack_wait
+	if alone := err == nil; alone == needsPull {
+		t.Fatalf("given up without a pull: %t", alone)
+	}
+	if !needsPull {
+		return
 	}
 	if n := info(t, cons).NumAckPending; n != 1 {
 		t.Errorf("%d pending, want the message to stay", n)
@@ -209,6 +242,38 @@ func TestLateAck(t *testing.T) {
 	}
 	if m, err := gone.NextMsg(1500 * time.Millisecond); err == nil {
 		t.Errorf("given up after a late ack: %s", m.Data)
+	}
+}
+
+// TestLateNak: a nak of the first delivery brings the message again while the
+// second is at work; once it is given up a nak does nothing.
+func TestLateNak(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t)
+	_, cons := queue(t, s, jetstream.StreamConfig{}, jetstream.ConsumerConfig{MaxDeliver: 3, BackOff: []time.Duration{300 * time.Millisecond, 10 * time.Second, time.Second}})
+	gone := advisory(t, s, maxDeliveries)
+	publish(t, s, 1)
+	first := fetch(t, cons)
+	fetch(t, cons)
+	begin := time.Now()
+	if err := first.Nak(); err != nil {
+		t.Fatal(err)
+	}
+	third := fetch(t, cons)
+	if meta, err := third.Metadata(); err != nil || meta.NumDelivered != 3 || time.Since(begin) > 5*time.Second {
+		t.Errorf("delivery %+v after %v, %v; want the third, long before its rung", meta, time.Since(begin), err)
+	}
+	if m, err := cons.Next(jetstream.FetchMaxWait(5 * time.Second)); err == nil {
+		t.Fatalf("more than three deliveries: %v", m.Headers())
+	}
+	if _, err := gone.NextMsg(20 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if err := third.Nak(); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := cons.Next(jetstream.FetchMaxWait(1500 * time.Millisecond)); err == nil {
+		t.Errorf("a nak of a message that is given up brings it again: %v", m.Headers())
 	}
 }
 

@@ -74,6 +74,7 @@ func everyKind() []Subject {
 		{"compensated delays", compensated},
 		{"heartbeat", contract(3, 0, beating, minu, 5*minu, 15*minu)},
 		{"heartbeat that ends too soon", contract(5, 30*sec, capped)},
+		{"heartbeat after the rung", contract(5, 0, timingcontract.Handler{Budget: 20 * minu, Heartbeat: timingcontract.Heartbeat{Every: 90 * sec}}, minu, 5*minu)},
 		{"budget over ack_wait", contract(5, 30*sec, timingcontract.Handler{Budget: minu})},
 		{"budget over the second rung", contract(4, 0, slow, minu, 30*sec)},
 		{"descending ladder", contract(4, 0, timingcontract.Handler{}, 4*minu, minu)},

@@ -61,7 +61,7 @@ func (r *run) budget() time.Duration {
 
 // ofTheServer are the rivals where the server alone schedules.
 func (r *run) ofTheServer(events []Event) []candidate {
-	c, b := &r.proof.Scaled, r.budget()
+	c, b, first := &r.proof.Scaled, r.budget(), r.proof.Scaled.Rung(1)
 	held := func(n int) time.Duration { // by heartbeats
 		if e := &events[n-1]; e.What != Silence {
 			return max(e.Predicted-c.Rung(n), 0)
@@ -81,7 +81,10 @@ func (r *run) ofTheServer(events []Event) []candidate {
 	if b > 0 {
 		all = append(all, candidate{"counted from the failure", func(n int) time.Duration { return b + c.Rung(n) }})
 	}
-	if c.Handler.Heartbeat.Every > 0 {
+	switch every := c.Handler.Heartbeat.Every; {
+	case every > first:
+		all = append(all, candidate{"the late heartbeat counts", func(n int) time.Duration { return every + c.Rung(n) }})
+	case every > 0:
 		all = append(all, candidate{"the heartbeat is ignored", c.Rung})
 	}
 	return all

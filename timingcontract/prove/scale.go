@@ -109,7 +109,11 @@ func scaleBudget(c, out *timingcontract.Contract) {
 		s.Heartbeat = timingcontract.Heartbeat{Every: beat, Cap: beat}
 		s.Budget = beat + out.Rung(min(lapsed, longest)) + step/2
 	case lapsed > 0:
-		s.Budget = out.Rung(min(lapsed, longest)) + step/2
+		rung := out.Rung(min(lapsed, longest))
+		s.Budget = rung + step/2
+		if h.Heartbeat.Every > 0 { // it comes too late
+			s.Heartbeat.Every = rung + step/4
+		}
 	case beats:
 		s.Heartbeat, s.Budget = timingcontract.Heartbeat{Every: beat}, long
 		if h.Heartbeat.Cap > 0 && h.Heartbeat.Cap < h.Budget {
