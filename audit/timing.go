@@ -48,14 +48,14 @@ func (p *ConsumerPass) timing() {
 	p.Entry.Envelope = &EnvelopeChange{Before: view(p.Before), After: view(p.After)}
 }
 
-// withoutReserve is the handler as it is before the change: a reserve comes with
-// the deploy that raises max_deliver for it.
+// withoutReserve is the handler as it is before the change: a reserve, and the
+// capture that it is for, come with the deploy that raises max_deliver for it.
 func withoutReserve(h *timingcontract.Handler) *timingcontract.Handler {
 	if h == nil || h.Reserve == 0 {
 		return h
 	}
 	n := *h
-	n.Reserve = 0
+	n.Reserve, n.Capture = 0, ""
 	return &n
 }
 

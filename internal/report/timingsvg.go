@@ -16,7 +16,7 @@ const (
 	svgTitle   = 58                   // the height of a contract's heading
 	svgLane    = 88
 	svgFoot    = 34
-	svgLetter  = 7 // the width of a character, at most
+	svgLetter  = 8 // the width of a character, at most
 	svgFont    = "ui-sans-serif, system-ui, 'DejaVu Sans', Helvetica, Arial, sans-serif"
 	svgOverlap = 6 // between two labels
 )
