@@ -105,7 +105,8 @@ func (c *Contract) timer(n int) time.Duration {
 // (resetPtmr, consumer.go:7496, nats-server 2.15.3), and with an ack_wait of zero
 // there are no checks at all (checkPending, consumer.go:6313). A check before its
 // time happens after a redelivery if the last rung is shorter than the one at hand:
-// the timer is set to the shortest of them.
+// the timer is set to the shortest of them. On a busy machine it can come before
+// its time by a hair all the same, so that nobody should count on what a zero does.
 func (c *Contract) stallsSilent(n int) bool {
 	if !c.Line.since(14) || len(c.Ladder) == 0 || c.timerOff() {
 		return c.timerOff()

@@ -106,7 +106,8 @@ func viewProof(p *prove.Proof) report.Proof {
 			Backoff: durations(p.Scaled.Ladder), AckWait: p.Scaled.AckWait.String(), MaxDeliver: p.Scaled.MaxDeliver,
 			OnFailure: string(h.OnFailure), Delays: durations(h.Delays), Budget: h.Budget.String(), Heartbeat: h.Heartbeat.Every.String(),
 		},
-		Rivals: []report.ProofRival{}, Events: []report.ProofEvent{}, Raw: []report.ProofRecord{},
+		Disturbed: p.Disturbed,
+		Rivals:    []report.ProofRival{}, Events: []report.ProofEvent{}, Raw: []report.ProofRecord{},
 	}
 	for _, r := range p.Rivals {
 		v.Rivals = append(v.Rivals, report.ProofRival{Name: r.Name, Gaps: durations(r.Gaps), RuledOut: r.RuledOut})

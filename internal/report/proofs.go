@@ -30,6 +30,8 @@ type Proof struct {
 	Rivals  []ProofRival        `json:"rivals"`
 	Events  []ProofEvent        `json:"events"`
 	Raw     []ProofRecord       `json:"raw"`
+	// Disturbed are the reasons of refuted measurements before this one.
+	Disturbed []string `json:"disturbed,omitempty"`
 }
 
 // Scaled is the contract that was measured.

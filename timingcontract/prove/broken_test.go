@@ -87,7 +87,7 @@ func TestBrokenOnPurpose(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range r.Proofs {
-				if p := &r.Proofs[i]; p.Case == timingcontract.Instant && (p.Verdict != Refuted || r.Verdict != Refuted) {
+				if p := &r.Proofs[i]; p.Case == timingcontract.Instant && (p.Verdict != Refuted || r.Verdict != Refuted || len(p.Disturbed) != tries-1) {
 					t.Errorf("the wrong model passes: %s", tell(p))
 				}
 			}

@@ -88,7 +88,6 @@ func zeros() []Subject {
 	return []Subject{
 		{"zero first rung", contract(4, 0, timingcontract.Handler{}, 0, minu)},
 		{"zero second rung", contract(4, 0, timingcontract.Handler{}, minu, 0, 2*minu)},
-		{"zero third rung", contract(5, 0, timingcontract.Handler{}, minu, 2*minu, 0, 3*minu)},
 	}
 }
 
