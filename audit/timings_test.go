@@ -10,10 +10,10 @@ import (
 	"github.com/natsmig/natsmig/timingcontract"
 )
 
-func declared(t *testing.T, cell, stream string, c jetstream.ConsumerConfig, opts ...DeclareOption) *Declaration {
+func declared(t *testing.T, cell string, c jetstream.ConsumerConfig, opts ...DeclareOption) *Declaration {
 	t.Helper()
 	c.AckPolicy = jetstream.AckExplicitPolicy
-	d, err := Declare(stream, c, opts...)
+	d, err := Declare("S", c, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,9 +25,9 @@ func declared(t *testing.T, cell, stream string, c jetstream.ConsumerConfig, opt
 func TestTimingsOfDeclarationsAlone(t *testing.T) {
 	ladder := []time.Duration{time.Second, time.Minute}
 	ds := []*Declaration{
-		declared(t, "eu", "S", jetstream.ConsumerConfig{Durable: "a", MaxDeliver: 3, BackOff: ladder, AckWait: time.Hour}, WithHandler(timingcontract.Handler{Budget: time.Second})),
-		declared(t, "us", "S", jetstream.ConsumerConfig{Durable: "a", MaxDeliver: 1, BackOff: ladder}),
-		declared(t, "", "S", jetstream.ConsumerConfig{Durable: "b"}),
+		declared(t, "eu", jetstream.ConsumerConfig{Durable: "a", MaxDeliver: 3, BackOff: ladder, AckWait: time.Hour}, WithHandler(timingcontract.Handler{Budget: time.Second})),
+		declared(t, "us", jetstream.ConsumerConfig{Durable: "a", MaxDeliver: 1, BackOff: ladder}),
+		declared(t, "", jetstream.ConsumerConfig{Durable: "b"}),
 	}
 	ds[2].Request.Config.AckPolicy = broker.AckNone
 	ts, err := Timings(DeclaredFleet(ds, broker.Version{Major: 2, Minor: 12}), ds)
@@ -53,8 +53,8 @@ func TestTimingsOfDeclarationsAlone(t *testing.T) {
 
 // TestTimingsNeedTheirTarget wants the error of Compare.
 func TestTimingsNeedTheirTarget(t *testing.T) {
-	d := declared(t, "eu", "S", jetstream.ConsumerConfig{Durable: "a"})
-	other := declared(t, "us", "S", jetstream.ConsumerConfig{Durable: "a"})
+	d := declared(t, "eu", jetstream.ConsumerConfig{Durable: "a"})
+	other := declared(t, "us", jetstream.ConsumerConfig{Durable: "a"})
 	if _, err := Timings(DeclaredFleet([]*Declaration{other}, broker.Version{}), []*Declaration{d}); err == nil {
 		t.Error("a declaration for another cell passes")
 	}
