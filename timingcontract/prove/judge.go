@@ -105,7 +105,6 @@ func (r *run) measured(e *Event) time.Duration {
 			return next - from
 		}
 		return e.Predicted
-	case Terminated: // told by the reason of a refusal
 	}
 	return -1
 }

@@ -113,7 +113,6 @@ type What string
 const (
 	Redelivered What = "delivery"
 	Exhausted   What = "exhausted"
-	Terminated  What = "terminated"
 	Silence     What = "silence"
 )
 
