@@ -164,7 +164,7 @@ func DeclareStream(config json.RawMessage) (*Declaration, error) {
 	return &Declaration{
 		Stream: dec.Config.Name, Writer: Replace, Origin: FromJSON,
 		StreamRequest: &broker.StreamRequest{
-			Config: dec.Config, Err: dec.Err, Bad: dec.Bad, Unknown: dec.Unknown, Fields: dec.Fields,
+			Config: dec.Config, Err: dec.Err, Bad: dec.Bad, Unknown: dec.Unknown, Fields: dec.Fields, Inner: dec.Inner,
 		},
 		Declared: dec.Fields,
 	}, nil

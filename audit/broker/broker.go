@@ -19,6 +19,8 @@ type Limits struct {
 	AccountConsumers    int           // the account's: max_consumers; -1 is none too
 	AccountStreams      int           // the account's: max_streams; -1 is none too
 	DuplicateWindow     time.Duration // the server's: duplicate_window
+	AccountMemory       *int64        // the account's: bytes of all streams in memory; nil is none
+	AccountStorage      *int64        // the account's: bytes of all streams on disk; nil is none
 	MaxBytesRequired    bool
 	MemoryMaxStreamSize int64
 	FileMaxStreamSize   int64

@@ -341,10 +341,16 @@ func checkPlacement(r *streamRequest) *refusal {
 	return nil
 }
 
-// trimPlacement leaves of no tags what JSON leaves of them.
-func (c *StreamConfig) trimPlacement() {
-	if p := c.Placement; p != nil && p.Tags != nil && len(p.Tags) == 0 {
-		c.Placement = &Placement{Cluster: p.Cluster, Preferred: p.Preferred}
+// trimPlacement leaves of no tags what JSON leaves of them: an empty placement,
+// which a cluster of 2.11 or 2.12 drops when its stream's leader reads it.
+func (b Broker) trimPlacement(c *StreamConfig) {
+	p := c.Placement
+	if p == nil || p.Tags == nil || len(p.Tags) > 0 {
+		return
+	}
+	c.Placement = &Placement{Cluster: p.Cluster, Preferred: p.Preferred}
+	if b.Clustered && b.Version.AtLeast(11) && !b.Version.AtLeast(14) && p.Cluster == "" && p.Preferred == "" {
+		c.Placement = nil
 	}
 }
 

@@ -52,7 +52,7 @@ func (b Broker) updateStream(live *StreamConfig, peers []*StreamConfig, consumer
 	} else {
 		all = b.streamUpdateRefusals(live, next)
 	}
-	next.trimPlacement()
+	b.trimPlacement(next)
 	if len(all) == 0 {
 		next.seal()
 		all = b.updateSteps(live, peers, consumers, next)
@@ -95,14 +95,19 @@ func (b Broker) streamUpdateRefusals(live, next *StreamConfig) []*refusal {
 // updateSteps is what comes after (stream.go:2687 and 2750 of 2.15.3); a cluster
 // looks at the subjects before the consumers.
 func (b Broker) updateSteps(live *StreamConfig, peers []*StreamConfig, consumers []Sibling, next *StreamConfig) []*refusal {
+	limits, overlaps := func() *refusal { return b.limitsRefusal(live, next, consumers) }, func() *refusal { return overlapWith(peers, next) }
 	steps := []func() *refusal{
 		func() *refusal { return b.consumersRefusal(next) },
-		func() *refusal { return b.limitsRefusal(live, next, consumers) },
-		func() *refusal { return overlapWith(peers, next) },
+		func() *refusal { return b.bytesRefusal(live, peers, next) },
 	}
-	if b.Clustered {
-		steps[1], steps[2] = steps[2], steps[1]
-		steps = append(steps, func() *refusal { return b.moveRefusal(live, next) })
+	moves := func() *refusal { return b.moveRefusal(live, next) }
+	switch {
+	case !b.Clustered:
+		steps = append(steps, limits, overlaps)
+	case b.Version.AtLeast(12):
+		steps = append(steps, overlaps, limits, moves)
+	default:
+		steps = append(steps, overlaps, moves, limits)
 	}
 	steps = append(steps,
 		func() *refusal { return b.newSourcesRefusal(live, next) },
@@ -117,7 +122,8 @@ func (b Broker) updateSteps(live *StreamConfig, peers []*StreamConfig, consumers
 
 // limitsRefusal refuses new consumer limits that a live consumer exceeds. 2.10
 // and 2.11 take no limit for a limit of zero, so that taking limits away is
-// refused as long as there is a consumer.
+// refused as long as there is a consumer, and leave it to the stream's leader
+// (stream.go:1757 of 2.10.27).
 func (b Broker) limitsRefusal(live, next *StreamConfig, consumers []Sibling) *refusal {
 	was, now := live.ConsumerLimits, next.ConsumerLimits
 	strict := !b.Version.AtLeast(12)
@@ -138,7 +144,11 @@ func (b Broker) limitsRefusal(live, next *StreamConfig, consumers []Sibling) *re
 		return nil
 	}
 	slices.Sort(over)
-	return notUpdated("consumer_limits", "change to limits violates consumers: "+strings.Join(over, ", "))
+	why := "change to limits violates consumers: " + strings.Join(over, ", ")
+	if strict {
+		return b.notApplied("consumer_limits", why)
+	}
+	return notUpdated("consumer_limits", why)
 }
 
 // notUpdated is the general refusal of an update, 10069.
