@@ -275,6 +275,9 @@ func (p *consumerPair) report(t *testing.T, x *target, mismatch string) (sure bo
 	} else {
 		mismatch += " (not seen again)"
 	}
+	if sure && x.model.Clustered { // which may have come to a state that lasts
+		sure = p.replay(t, x.another(), live) != ""
+	}
 	return x.complain(t, sure, "%s: %s\n  stream %s\n  others %s\n  live   %s\n  sent   %s action %q", x.name, mismatch, p.stream, names(p.others), live, p.config, p.action)
 }
 

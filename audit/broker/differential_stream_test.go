@@ -67,7 +67,7 @@ func (g *streamGame) step(t *testing.T) (sent int, ok bool) {
 	}
 	g.add(outcome, got)
 	g.record.stream(t, g.target, p, got)
-	if g.leftBehind(got.err) || got.err == nil && g.moves(p) {
+	if g.leftBehind(got.err, p) || got.err == nil && g.moves(p) {
 		delete(g.held, p.asked().Name)
 		g.deleteStream(t, p.asked().Name)
 	}
@@ -84,14 +84,14 @@ func (g *streamGame) step(t *testing.T) (sent int, ok bool) {
 // leftBehind says whether a refusal has changed the broker all the same: an
 // update has put new sources in place before it failed, or the meta leader has
 // taken what the stream's leader refuses.
-func (g *streamGame) leftBehind(err *broker.APIError) bool {
+func (g *streamGame) leftBehind(err *broker.APIError, p *streamPair) bool {
 	switch {
 	case err == nil || err.ErrCode == 10069 && strings.HasPrefix(err.Description, "change to limits"):
 		return false
 	case err.ErrCode == 10069:
 		return true
 	}
-	return g.model.Clustered && (err.ErrCode == 10049 || err.ErrCode == 10051)
+	return g.model.Clustered && (err.ErrCode == 10049 || err.ErrCode == 10051 || p.asked().Sealed)
 }
 
 // moves says whether a cluster takes the update for a move, even to where the
@@ -267,6 +267,9 @@ func (p *streamPair) report(t *testing.T, x *target, mismatch string) (sure bool
 			}
 		}
 		shrink(docs, []string{"name"}, again)
+	}
+	if sure && x.model.Clustered {
+		sure = p.replay(t, x.another(), live, peers) != ""
 	}
 	return x.complain(t, sure, "%s: %s\n  peers     %s\n  consumers %s\n  live      %s\n  sent      %s action %q", x.name, mismatch, peers, names(p.consumers), live, p.config, p.action)
 }

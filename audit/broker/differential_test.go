@@ -40,6 +40,7 @@ type target struct {
 	replicas []int
 	maxBytes bool // streams have max_bytes more often than not
 	record   *recorder
+	another  func() *target // starts a second one like it
 }
 
 var verbose = flag.Bool("broker.pairs", false, "log every pair of the differential tests")

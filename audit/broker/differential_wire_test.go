@@ -32,11 +32,14 @@ func (x *target) tries() int {
 }
 
 // ask sends a request, again where the broker is not yet where it says it is:
-// the store of a stream that was just deleted is still in the way, or a server
-// of a cluster has not heard of a stream that another one has just made.
+// the store of a stream that was just deleted is still in the way, a server of a
+// cluster has not heard of a stream that another one has just made, or has not
+// heard of a peer for a moment.
 func (x *target) ask(t *testing.T, subject string, payload []byte) answer {
 	t.Helper()
-	for range 200 {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); <-tick.C {
 		got := x.askOnce(t, subject, payload)
 		if !x.early(subject, got.err) {
 			return got
@@ -50,6 +53,8 @@ func (x *target) early(subject string, err *broker.APIError) bool {
 	switch {
 	case err == nil:
 		return false
+	case x.model.Clustered && err.ErrCode == 10005:
+		return strings.Contains(err.Description, "offline")
 	case x.model.Clustered && strings.Contains(subject, ".CONSUMER."):
 		return err.ErrCode == 10059 // no game asks for a consumer of a stream that is not there
 	}

@@ -116,6 +116,7 @@ func (s setting) start(t *testing.T, binary string) *target {
 		opts = append(opts, natstest.WithAccounts(account), natstest.WithUser("u", "p"))
 	}
 	x := &target{pairs: pairs(t) / s.share, replicas: []int{1}, maxBytes: s.maxBytes}
+	x.another = func() *target { return s.start(t, binary) }
 	x.model = broker.Broker{Clustered: s.cluster, Limits: s.limits}
 	if s.cluster {
 		c := natstest.StartCluster(t, 3, opts...)

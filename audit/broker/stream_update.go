@@ -56,6 +56,9 @@ func (b Broker) updateStream(live *StreamConfig, peers []*StreamConfig, consumer
 	if len(all) == 0 {
 		next.seal()
 		all = b.updateSteps(live, peers, consumers, next)
+		if no := b.sealedRefusal(live, peers, next); no != nil && len(all) == 0 {
+			all = []*refusal{no}
+		}
 	}
 	if len(all) > 0 {
 		return reject(live, all[0].err, fieldsOf(all)...)
@@ -66,6 +69,16 @@ func (b Broker) updateStream(live *StreamConfig, peers []*StreamConfig, consumer
 		return Result[StreamConfig]{Outcome: Noop, Stored: next}
 	}
 	return Result[StreamConfig]{Outcome: Update, Stored: next}
+}
+
+// sealedRefusal is a cluster's: the stream's leader checks what sealing has made of
+// the configuration, and discard new does not go with schedules or counters.
+func (b Broker) sealedRefusal(live *StreamConfig, peers []*StreamConfig, next *StreamConfig) *refusal {
+	if !b.Clustered || !next.Sealed {
+		return nil
+	}
+	sealed := *next
+	return (&streamRequest{b, &sealed, append(slices.Clip(peers), live)}).check()
 }
 
 // settle is what a cluster loses on the way from its meta leader: the duplicate
