@@ -156,27 +156,50 @@ func showField[C any](fields []broker.Field[C], name string, c *C) string {
 	return audit.Show(fields[i].Get(c))
 }
 
-// becomes says in a few words what an entry comes to.
-func becomes(e *audit.Entry, field string) string {
-	switch e.Outcome {
-	case broker.Reject:
-		return fmt.Sprintf("refused %d", e.Error.ErrCode)
-	case broker.Unknown:
-		return "not known: " + e.Reason
-	case broker.Create, broker.Noop, broker.Update, broker.Untouched:
+// A change is a field that differs before and after.
+type change struct {
+	name        string
+	have, after any
+}
+
+func changes[C any](fields []broker.Field[C], was, is *C) []change {
+	var all []change
+	for i := range fields {
+		if f := &fields[i]; !f.Same(was, is) {
+			all = append(all, change{f.Name, f.Get(was), f.Get(is)})
+		}
+	}
+	return all
+}
+
+// becomes says in a few words what the request comes to.
+func becomes(refused *broker.APIError, field string, all []change) string {
+	if refused != nil {
+		return fmt.Sprintf("refused %d", refused.ErrCode)
 	}
 	own, others := "stays", []string(nil)
-	for _, f := range e.Fields {
-		if reflect.DeepEqual(f.Have, f.After) {
-			continue
-		}
-		if f.Name == field {
-			own = "→ " + code(value(f.Have, f.After))
+	for _, c := range all {
+		if c.name == field {
+			own = "→ " + code(value(c.have, c.after))
 		} else {
-			others = append(others, code(f.Name)+" → "+code(value(f.Have, f.After)))
+			others = append(others, code(c.name)+" → "+code(value(c.have, c.after)))
 		}
 	}
 	return strings.Join(append([]string{own}, others...), ", ")
+}
+
+// entryBecomes says what an audit's entry comes to.
+func entryBecomes(e *audit.Entry, field string) string {
+	if e.Outcome == broker.Unknown {
+		return "not known: " + e.Reason
+	}
+	var all []change
+	for _, f := range e.Fields {
+		if !reflect.DeepEqual(f.Have, f.After) {
+			all = append(all, change{f.Name, f.Have, f.After})
+		}
+	}
+	return becomes(e.Error, field, all)
 }
 
 // value shows what a field has come to. What a broker does not write is false,
@@ -251,7 +274,7 @@ func (o *omission) ask(t *testing.T, by applier) []byLine {
 	t.Helper()
 	return onLines(func(v broker.Version) string {
 		if e := o.entry(t, v, by); e != nil {
-			return becomes(e, o.Field)
+			return entryBecomes(e, o.Field)
 		}
 		return ""
 	})
