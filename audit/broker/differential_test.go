@@ -71,19 +71,14 @@ func newTarget(t *testing.T, c *natstest.Client, version string) *target {
 	return &target{name: version, model: broker.Broker{Version: v}, nc: c.NC, pairs: pairs(t), replicas: []int{1}}
 }
 
-// binaries lists the brokers of NATSMIG_BROKERS. A folder without any is an
-// error: nothing is skipped silently.
+// binaries lists the brokers of NATSMIG_BROKERS.
 func binaries(t *testing.T) []string {
 	t.Helper()
 	dir := os.Getenv("NATSMIG_BROKERS")
 	if dir == "" {
 		return nil
 	}
-	found, err := filepath.Glob(filepath.Join(dir, "nats-server-*"))
-	if err != nil || len(found) == 0 {
-		t.Fatalf("NATSMIG_BROKERS=%s holds no nats-server-<version> (%v)", dir, err)
-	}
-	return found
+	return natstest.Binaries(t, dir)
 }
 
 func pairs(t *testing.T) int {

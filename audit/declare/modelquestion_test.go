@@ -37,11 +37,13 @@ func (d doc) with(o doc) doc {
 func (d doc) without(name string) doc { return d.with(doc{name: json.RawMessage("null")}) }
 
 func (d doc) raw() json.RawMessage {
-	raw, err := json.Marshal(d)
-	if err != nil {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // subjects have > in them
+	if err := enc.Encode(d); err != nil {
 		panic(err) // its values have been read from JSON
 	}
-	return raw
+	return bytes.TrimSpace(b.Bytes())
 }
 
 func (d doc) text(name string) string {

@@ -220,13 +220,7 @@ func (q *question) brief(stream bool) string {
 	if q.Live != nil {
 		text = string(q.Live.raw()) + "<br>then " + text
 	}
-	if len(text) > 120 {
-		text = text[:120] + "…"
-	}
-	if q.Label != "" {
-		text += "<br>" + q.Label
-	}
-	return kind + text
+	return kind + code(strings.ReplaceAll(text, "<br>then ", "`<br>then `"))
 }
 
 // questionFiles are the files of testdata/model, and whether they are about
