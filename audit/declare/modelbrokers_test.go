@@ -2,7 +2,6 @@ package declare_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,7 +24,8 @@ func TestModelPageOnBrokers(t *testing.T) {
 			for _, w := range worlds(t) {
 				t.Run(w.name, func(t *testing.T) {
 					x := w.start(t, opts)
-					for _, p := range w.proofs {
+					for i, p := range w.proofs {
+						x.next(t, i)
 						x.prove(t, p)
 					}
 					t.Logf("%d questions put to %s, %d of them can not be asked there", len(w.proofs), x.version, x.passed)
@@ -129,26 +129,61 @@ func (p *proof) differsInCluster() bool {
 type side struct {
 	nc      *nats.Conn
 	version broker.Version
-	passed  int // questions about what the broker can not have
+	passed  int              // questions about what the broker can not have
+	cluster *natstest.Broker // a server of a cluster; nil: a standalone server
 }
 
 func (w *world) start(t *testing.T, opts []natstest.Option) *side {
 	t.Helper()
 	opts = append(w.opts, opts...)
-	var nc *nats.Conn
-	var version string
+	x := &side{}
+	version := ""
 	if w.many {
-		c := natstest.StartCluster(t, 3, append(opts, natstest.WithName("C1"))...)
-		nc, version = c.NC, c.Brokers[0].Version()
+		for i := range w.proofs {
+			opts = append(opts, natstest.WithAccounts(oneOf(i)))
+		}
+		c := natstest.StartCluster(t, 3, append(opts, natstest.WithName("C1"), natstest.WithUser(user(0), "p"))...)
+		x.cluster, version = c.Brokers[0], c.Brokers[0].Version()
 	} else {
 		s := natstest.Start(t, opts...)
-		nc, version = s.NC, s.Version()
+		x.nc, version = s.NC, s.Version()
 	}
-	v, err := broker.ParseVersion(version)
-	if err != nil {
+	var err error
+	if x.version, err = broker.ParseVersion(version); err != nil {
 		t.Fatal(err)
 	}
-	return &side{nc: nc, version: v}
+	return x
+}
+
+// oneOf is the account of one question. A cluster takes its time to forget a
+// stream that it scales, so that every question has an account of its own.
+func oneOf(i int) natstest.Account {
+	return natstest.Account{Name: fmt.Sprintf("Q%d", i), Users: []natstest.User{{Name: user(i), Password: "p"}}}
+}
+
+func user(i int) string { return fmt.Sprintf("u%d", i) }
+
+// next makes room for the i-th question.
+func (x *side) next(t *testing.T, i int) {
+	t.Helper()
+	if x.cluster != nil {
+		x.nc = x.cluster.Connect(nats.UserInfo(user(i), "p")).NC
+		return
+	}
+	var names struct{ Streams []string }
+	decode(t, x.ask(t, "STREAM.NAMES", nil), &names)
+	for _, n := range names.Streams {
+		x.ask(t, "STREAM.DELETE."+n, nil)
+	}
+}
+
+func (x *side) ask(t *testing.T, subject string, payload json.RawMessage) json.RawMessage {
+	t.Helper()
+	msg, err := x.nc.Request("$JS.API."+subject, payload, 20*time.Second)
+	if err != nil {
+		t.Fatalf("%s %s: %v", subject, payload, err)
+	}
+	return msg.Data
 }
 
 // request asks, and again where it is too early for an answer: the store of a
@@ -178,39 +213,9 @@ func (x *side) request(t *testing.T, subject string, payload json.RawMessage) (j
 	return r.Config, r.Error
 }
 
-// clean deletes every stream, and waits until none is listed. A stream without a
-// leader goes too, but nobody says so; asked twice, it would take the next one
-// of its name with it.
-func (x *side) clean(t *testing.T) {
-	t.Helper()
-	for _, n := range x.streams(t) {
-		if _, err := x.nc.Request("$JS.API.STREAM.DELETE."+n, nil, 2*time.Second); err != nil && !errors.Is(err, nats.ErrTimeout) {
-			t.Fatal(err)
-		}
-	}
-	natstest.Eventually(t, 30*time.Second, func() error {
-		if left := x.streams(t); len(left) > 0 {
-			return fmt.Errorf("%v are left", left)
-		}
-		return nil
-	})
-}
-
-func (x *side) streams(t *testing.T) []string {
-	t.Helper()
-	msg, err := x.nc.Request("$JS.API.STREAM.NAMES", nil, 20*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names struct{ Streams []string }
-	decode(t, msg.Data, &names)
-	return names.Streams
-}
-
 // prove builds the situation, asks, and compares.
 func (x *side) prove(t *testing.T, p proof) {
 	t.Helper()
-	x.clean(t)
 	if p.stream {
 		proveStream(t, x, p)
 	} else {
