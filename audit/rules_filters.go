@@ -68,7 +68,9 @@ var narrowedFilter = &Rule{
 	Title: "narrowing a filter deletes messages of an interest stream",
 	Doc: `An interest stream keeps a message while some consumer wants it. Narrowing a filter is
 accepted, and the broker at once deletes every stored message that lost its last interested
-consumer. Widening it again does not bring them back. Consume or copy the messages first.`,
+consumer, also one that the others have acknowledged by then. With more than 100,000 messages
+it does so later, and may leave some. Widening it again does not bring them back. Consume or
+copy the messages first. The count needs a snapshot with --subjects.`,
 	Consumer: func(p *ConsumerPass) {
 		if !p.narrows() {
 			return
@@ -86,22 +88,11 @@ consumer. Widening it again does not bring them back. Consume or copy the messag
 // countLost counts the stored messages that lose their last consumer.
 func (p *ConsumerPass) countLost(was, next, gone []string) string {
 	on := strings.Join(gone, ", ")
-	if p.Stream == nil || p.Stream.State.Subjects == nil {
+	lost, ok := p.lostByNarrowing(was, next)
+	if !ok {
 		return fmt.Sprintf("stored messages on %s lose this consumer (the snapshot has no subject counts)", on)
 	}
-	var lost uint64
-	for subject, n := range p.Stream.State.Subjects {
-		if within(subject, was) && !within(subject, next) && !p.wantedByOthers(subject) {
-			lost += n
-		}
-	}
-	return fmt.Sprintf("%d stored messages on %s lose their last consumer", lost, on)
-}
-
-func (p *ConsumerPass) wantedByOthers(subject string) bool {
-	return slices.ContainsFunc(p.Stream.Siblings, func(s broker.Sibling) bool {
-		return s.Name != p.Live.Name && within(subject, s.Config.Filters())
-	})
+	return fmt.Sprintf("%s stored messages on %s lose their last consumer", lost, on)
 }
 
 // markLosses marks what an update throws away, before the rules tell it.
@@ -114,6 +105,9 @@ func (p *ConsumerPass) markLosses() {
 	}
 	if p.demotes() {
 		p.markDestructive("durable_name", "inactive_threshold")
+	}
+	if p.givesUp() {
+		p.markDestructive("max_deliver")
 	}
 }
 
@@ -183,7 +177,8 @@ var sharedWork = &Rule{
 	Title: "two consumers of a work queue get the same work",
 	Doc: `On a work queue every message is for one consumer, and the broker refuses a second one
 that shares a subject (10099, 10100). Removing a filter by an update slips past that check,
-and from then on two consumers are handed the same messages. Keep the filters disjoint.`,
+and from then on two consumers are handed the same messages: the new ones, and the stored ones
+that lie above the position of the consumer whose filter went. Keep the filters disjoint.`,
 	Consumer: func(p *ConsumerPass) {
 		c, s := p.Stored(), p.StreamConfig
 		if c == nil || s == nil || s.Retention != broker.WorkQueueRetention || p.Result.Outcome == broker.Reject || p.Stream == nil {
@@ -194,13 +189,25 @@ and from then on two consumers are handed the same messages. Keep the filters di
 				p.Report(Finding{
 					Severity: p.ifNew(Error),
 					Field:    filterField(c),
-					Message:  fmt.Sprintf("%s and %s share subjects of a work queue: a message is handed to both", c.ID(), o.Name),
+					Message:  fmt.Sprintf("%s and %s share subjects of a work queue: a message is handed to both%s", c.ID(), o.Name, p.countShared(c.Filters(), o.Config.Filters())),
 					Fix:      "give each of them filters of its own",
 				})
 				return
 			}
 		}
 	},
+}
+
+// countShared says how many messages two consumers of a work queue get both.
+func (p *ConsumerPass) countShared(mine, theirs []string) string {
+	if p.Result.Outcome != broker.Update {
+		return ""
+	}
+	n, ok := p.handedToBoth(mine, theirs)
+	if !ok {
+		return ", every new one and of the stored ones the snapshot does not tell how many"
+	}
+	return fmt.Sprintf(", %s of the stored ones and every new one", n)
 }
 
 func overlap(a, b []string) bool {

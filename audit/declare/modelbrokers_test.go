@@ -1,6 +1,7 @@
 package declare_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -177,18 +178,28 @@ func (x *side) next(t *testing.T, i int) {
 	}
 }
 
+// ask asks until the API answers: a stream of 2.9 that captures everything
+// acknowledges the request, too.
 func (x *side) ask(t *testing.T, subject string, payload json.RawMessage) json.RawMessage {
 	t.Helper()
-	msg, err := x.nc.Request("$JS.API."+subject, payload, 20*time.Second)
-	if err != nil {
-		t.Fatalf("%s %s: %v", subject, payload, err)
-	}
-	return msg.Data
+	var reply json.RawMessage
+	natstest.Eventually(t, 20*time.Second, func() error {
+		msg, err := x.nc.Request("$JS.API."+subject, payload, 20*time.Second)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", subject, payload, err)
+		}
+		if reply = msg.Data; !bytes.Contains(reply, []byte(`"type"`)) {
+			return fmt.Errorf("%s %s: answered %s", subject, payload, reply)
+		}
+		return nil
+	})
+	return reply
 }
 
 // request asks, and again where it is too early for an answer: the store of a
 // stream that was just deleted is still in the way, a stream of a cluster has no
-// leader, or is on its way to more replicas, a server has not heard of its peers.
+// leader, or is on its way to more replicas, a server has not heard of its peers
+// (10005) or of the meta leader (10008).
 func (x *side) request(t *testing.T, subject string, payload json.RawMessage) (json.RawMessage, *broker.APIError) {
 	t.Helper()
 	var r struct {
@@ -202,7 +213,7 @@ func (x *side) request(t *testing.T, subject string, payload json.RawMessage) (j
 		}
 		r.Error, r.Config = nil, nil
 		decode(t, msg.Data, &r)
-		if e := r.Error; e != nil && (e.Description == "error creating store for stream" || e.ErrCode == 10005) {
+		if e := r.Error; e != nil && (e.Description == "error creating store for stream" || e.ErrCode == 10005 || e.ErrCode == 10008) {
 			return e
 		}
 		if r.Error == nil && r.Config == nil {

@@ -104,20 +104,7 @@ func questions(t *testing.T, name string) []question {
 	}
 	var all []question
 	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n") {
-		line = quotedDuration.ReplaceAllStringFunc(line, func(s string) string {
-			d, err := time.ParseDuration(strings.Trim(s, `"`))
-			if err != nil {
-				t.Fatalf("%s:%d: %v", name, i+1, err)
-			}
-			return strconv.FormatInt(int64(d), 10)
-		})
-		line = quotedLength.ReplaceAllStringFunc(line, func(s string) string {
-			n, err := strconv.Atoi(strings.Trim(s, `@"`))
-			if err != nil {
-				t.Fatalf("%s:%d: %v", name, i+1, err)
-			}
-			return strings.Repeat("x", n) + `"`
-		})
+		line = expand(t, line)
 		dec := json.NewDecoder(bytes.NewReader([]byte(line)))
 		dec.DisallowUnknownFields()
 		var q question
@@ -127,6 +114,25 @@ func questions(t *testing.T, name string) []question {
 		all = append(all, q)
 	}
 	return all
+}
+
+// expand writes out durations and lengths.
+func expand(t *testing.T, text string) string {
+	t.Helper()
+	text = quotedDuration.ReplaceAllStringFunc(text, func(s string) string {
+		d, err := time.ParseDuration(strings.Trim(s, `"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strconv.FormatInt(int64(d), 10)
+	})
+	return quotedLength.ReplaceAllStringFunc(text, func(s string) string {
+		n, err := strconv.Atoi(strings.Trim(s, `@"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Repeat("x", n) + `"`
+	})
 }
 
 func (q *question) broker(v broker.Version) broker.Broker {
