@@ -83,21 +83,11 @@ func (c *comparer) peers(but string) []*broker.StreamConfig {
 }
 
 func (c *comparer) describeStream(p *StreamPass) {
-	e, res := p.Entry, &p.Result
-	e.Outcome, e.Error, e.Reason = res.Outcome, res.Error, res.Reason
-	if e.Outcome == broker.Unknown {
-		return
+	userOnly := func(after *broker.StreamConfig) { after.Metadata = broker.UserMetadata(after.Metadata) }
+	if describe(p.Entry, &p.Result, userOnly, func() []Field { return c.streamFields(p) }) {
+		tellSources(p)
+		markLosses(p)
 	}
-	if e.Outcome != broker.Reject && res.Stored != nil {
-		shown := *res.Stored
-		shown.Metadata = broker.UserMetadata(shown.Metadata)
-		e.After = &shown
-	}
-	if fields := c.streamFields(p); fields != nil {
-		e.Fields = fields
-	}
-	tellSources(p)
-	markLosses(p)
 }
 
 func (c *comparer) streamFields(p *StreamPass) []Field {

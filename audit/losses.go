@@ -83,7 +83,11 @@ func (p *ConsumerPass) recreated() string {
 	case broker.InterestRetention:
 		return text + fmt.Sprintf(", and the broker deletes at once the messages that no other consumer waits for, %s", p.heldAlone())
 	case broker.WorkQueueRetention:
-		return text + fmt.Sprintf("; made anew, it gets those %d, and their delivery counts start at one", p.Live.State.unread())
+		stored, ok := p.Stream.matching(p.Live.Config.Filters())
+		if !ok {
+			return text + "; made anew, it gets all that is stored for it, and delivery counts start at one"
+		}
+		return text + fmt.Sprintf("; made anew, it gets %s messages, all that is stored for it, and delivery counts start at one", stored)
 	case broker.LimitsRetention:
 	}
 	return text + "; made anew, " + p.replayed()

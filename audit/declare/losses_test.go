@@ -89,6 +89,21 @@ var losses = []loss{
 		consumers: []string{`{"filter_subject":"s.a"}`}, work: halfRead, declare: `{"durable_name":"c","filter_subject":"s.a","ack_policy":"all"}`,
 	},
 	{
+		name: "made anew, and what comes again", code: "NM204", says: `policy all, (.*) of them again`, measure: comesAgain,
+		consumers: []string{`{"filter_subject":"s.a"}`}, work: halfRead, declare: `{"durable_name":"c","filter_subject":"s.a","ack_policy":"all"}`,
+	},
+	{
+		name: "made anew on a work queue", code: "NM204", says: `anew, it gets (.*) messages, all`, measure: anewOnWorkQueue,
+		stream:    `{"retention":"workqueue"}`,
+		consumers: []string{`{"filter_subject":"s.a"}`}, work: halfRead, declare: `{"durable_name":"c","filter_subject":"s.a","replay_policy":"original"}`,
+	},
+	{
+		name: "an interest stream's durable is deleted, and another one waits", code: "NM204", says: `no other consumer waits for, (.*)`, measure: goneWithConsumer,
+		stream: `{"retention":"interest"}`, consumers: []string{`{"filter_subject":"s.a"}`, `{"durable_name":"d"}`},
+		work:    func(l *losing) { halfRead(l); l.settle("d", 3) },
+		declare: `{"durable_name":"c","filter_subject":"s.a","ack_policy":"all"}`,
+	},
+	{
 		name: "an interest stream's durable is deleted", code: "NM204", says: `no other consumer waits for, (\d+)`, measure: goneWithConsumer,
 		stream: `{"retention":"interest"}`, consumers: []string{`{}`}, work: halfRead, declare: `{"durable_name":"c","ack_policy":"all"}`,
 	},
@@ -510,6 +525,28 @@ func pendingOf(text string) func(*losing) uint64 {
 		}
 		return c.CachedInfo().NumPending
 	}
+}
+
+// comesAgain counts what a new consumer with deliver_policy all would get that
+// the live one has had.
+func comesAgain(l *losing) uint64 {
+	l.t.Helper()
+	fresh := pendingOf(`{"durable_name":"new"}`)(l)
+	c, err := l.s.JS.Consumer(l.t.Context(), "S", "c")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return fresh - c.CachedInfo().NumPending
+}
+
+// anewOnWorkQueue makes the durable anew under another name, and counts what it
+// would get.
+func anewOnWorkQueue(l *losing) uint64 {
+	l.t.Helper()
+	if err := l.s.JS.DeleteConsumer(l.t.Context(), "S", "c"); err != nil {
+		l.t.Fatal(err)
+	}
+	return pendingOf(`{"durable_name":"new"}`)(l)
 }
 
 // skippedByNew counts what the live consumer has to come, and a new one with
