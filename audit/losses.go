@@ -14,10 +14,10 @@ func exactly(n uint64) bounds { return bounds{n, n} }
 
 // String is the number, or how large and how small it can be.
 func (b bounds) String() string {
-	switch {
-	case b.least == b.most:
+	switch b.least {
+	case b.most:
 		return fmt.Sprint(b.least)
-	case b.least == 0:
+	case 0:
 		return fmt.Sprintf("at most %d", b.most)
 	}
 	return fmt.Sprintf("%d to %d", b.least, b.most)

@@ -1,5 +1,7 @@
 package broker
 
+import "slices"
+
 // A Check is one step of the model: it fills something in, or gives a reason to
 // refuse.
 type Check struct {
@@ -28,7 +30,7 @@ func ConsumerChecks() []Check {
 // ConsumerUpdateChecks lists what an update of a consumer may not change, in the
 // order of the newest line.
 func ConsumerUpdateChecks() []Check {
-	all := append(updateChecks[:len(updateChecks):len(updateChecks)], deliverCheck, maxWaitingCheck)
+	all := append(slices.Clip(updateChecks), deliverCheck, maxWaitingCheck)
 	return checksOf(all, func(k *updateCheck) Check { return k.Check })
 }
 

@@ -28,7 +28,8 @@ var updateChecks = []updateCheck{
 }
 
 var maxWaitingCheck = updateCheck{
-	Check{"max_waiting", 0, 0, "consumer.go:2634"}, "max waiting can not be updated",
+	Check{"max_waiting", 0, 0, "consumer.go:2634"},
+	"max waiting can not be updated",
 	sameBy(func(c *cc) int { return c.MaxWaiting }),
 }
 

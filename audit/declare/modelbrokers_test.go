@@ -138,7 +138,7 @@ func (w *world) start(t *testing.T, opts []natstest.Option) *side {
 	t.Helper()
 	opts = append(w.opts, opts...)
 	x := &side{}
-	version := ""
+	var version string
 	if w.many {
 		for i := range w.proofs {
 			opts = append(opts, natstest.WithAccounts(oneOf(i)))

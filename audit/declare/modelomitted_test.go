@@ -34,8 +34,11 @@ func appliers(t *testing.T, stream bool) []applier {
 		t.Fatal(err)
 	}
 	return []applier{
-		{"replace", audit.Replace, nil}, {"NACK", audit.Merge, set.Declarations[0]},
-		{"merge", audit.Merge, nil}, {"bind", audit.Bind, nil}, {"create", audit.Create, nil},
+		{"replace", audit.Replace, nil},
+		{"NACK", audit.Merge, set.Declarations[0]},
+		{"merge", audit.Merge, nil},
+		{"bind", audit.Bind, nil},
+		{"create", audit.Create, nil},
 	}
 }
 
@@ -113,7 +116,7 @@ func (o *omission) entry(t *testing.T, v broker.Version, by applier) *audit.Entr
 			snapshot.Consumers = append(snapshot.Consumers, info(t, s.Name, s.Config))
 		}
 	} else {
-		a := o.question.consumer(v)
+		a := o.consumer(v)
 		if a == nil {
 			return nil
 		}
@@ -148,7 +151,7 @@ func (o *omission) live(t *testing.T) string {
 	if o.stream {
 		return showField(broker.StreamFields(), o.Field, o.question.stream(v).live)
 	}
-	return showField(broker.ConsumerFields(), o.Field, o.question.consumer(v).live)
+	return showField(broker.ConsumerFields(), o.Field, o.consumer(v).live)
 }
 
 func showField[C any](fields []broker.Field[C], name string, c *C) string {

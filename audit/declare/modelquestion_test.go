@@ -34,8 +34,6 @@ func (d doc) with(o doc) doc {
 	return next
 }
 
-func (d doc) without(name string) doc { return d.with(doc{name: json.RawMessage("null")}) }
-
 func (d doc) raw() json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -81,12 +81,10 @@ func writeDefaults(t *testing.T, b *strings.Builder, file string, stream bool) {
 	for _, q := range questions(t, file) {
 		stored := onLines(func(v broker.Version) string {
 			switch r := q.ask(stream, v); {
-			case r == nil || r.err != nil && r.err.ErrCode == 10025 || r != nil && slices.Contains(r.dropped, q.Field):
-				return ""
+			case r == nil || len(r.dropped) > 0 || r.err != nil && r.err.ErrCode == 10025:
+				return "" // it takes a field that the line does not know
 			case r.err != nil:
 				return fmt.Sprintf("refused %d", r.err.ErrCode)
-			case len(r.dropped) > 0: // the situation needs a field that the line does not know
-				return ""
 			default:
 				return code(r.stored)
 			}
@@ -101,9 +99,8 @@ func (q *question) asked(stream bool) string {
 	if !ok || string(raw) == "null" {
 		return "left out"
 	}
-	one := doc{q.Field: raw}
-	shown := "-"
-	if stream {
+	var shown string
+	if one := (doc{q.Field: raw}); stream {
 		shown = showField(broker.StreamFields(), q.Field, &streamRequest(one, "").Config)
 	} else {
 		shown = showField(broker.ConsumerFields(), q.Field, &consumerRequest(one, "").Config)
