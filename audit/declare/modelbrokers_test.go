@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,10 +197,8 @@ func (x *side) ask(t *testing.T, subject string, payload json.RawMessage) json.R
 	return reply
 }
 
-// request asks, and again where it is too early for an answer: the store of a
-// stream that was just deleted is still in the way, a stream of a cluster has no
-// leader, or is on its way to more replicas, a server has not heard of its peers
-// (10005) or of the meta leader (10008).
+// request asks, and again where it is too early for an answer, see early: or a
+// stream of a cluster has no leader, or is on its way to more replicas.
 func (x *side) request(t *testing.T, subject string, payload json.RawMessage) (json.RawMessage, *broker.APIError) {
 	t.Helper()
 	var r struct {
@@ -213,8 +212,8 @@ func (x *side) request(t *testing.T, subject string, payload json.RawMessage) (j
 		}
 		r.Error, r.Config = nil, nil
 		decode(t, msg.Data, &r)
-		if e := r.Error; e != nil && (e.Description == "error creating store for stream" || e.ErrCode == 10005 || e.ErrCode == 10008) {
-			return e
+		if x.early(r.Error) {
+			return r.Error
 		}
 		if r.Error == nil && r.Config == nil {
 			return fmt.Errorf("%s %s: answered %s", subject, payload, msg.Data)
@@ -222,6 +221,14 @@ func (x *side) request(t *testing.T, subject string, payload json.RawMessage) (j
 		return nil
 	})
 	return r.Config, r.Error
+}
+
+// early says whether an error only tells that it is too early: the store of a
+// stream that was just deleted is in the way, or a server of a cluster has not
+// heard of its peers (10005), of the meta leader (10008) or of a stream (10059).
+func (x *side) early(err *broker.APIError) bool {
+	return err != nil && (err.Description == "error creating store for stream" ||
+		x.cluster != nil && slices.Contains([]int{10005, 10008, 10059}, err.ErrCode))
 }
 
 // prove builds the situation, asks, and compares.
