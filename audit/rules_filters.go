@@ -97,7 +97,8 @@ func (p *ConsumerPass) countLost(was, next, gone []string) string {
 
 // markLosses marks what an update throws away, before the rules tell it.
 func (p *ConsumerPass) markLosses() {
-	if p.narrows() {
+	_, _, filters := p.filterChange()
+	if _, shares := p.sharer(); p.narrows() || shares && filters {
 		p.markDestructive("filter_subject", "filter_subjects")
 	}
 	if p.stamped() {
@@ -180,22 +181,33 @@ that shares a subject (10099, 10100). Removing a filter by an update slips past 
 and from then on two consumers are handed the same messages: the new ones, and the stored ones
 that lie above the position of the consumer whose filter went. Keep the filters disjoint.`,
 	Consumer: func(p *ConsumerPass) {
-		c, s := p.Stored(), p.StreamConfig
-		if c == nil || s == nil || s.Retention != broker.WorkQueueRetention || p.Result.Outcome == broker.Reject || p.Stream == nil {
+		o, ok := p.sharer()
+		if !ok {
 			return
 		}
-		for _, o := range p.Stream.Siblings {
-			if o.Name != c.ID() && overlap(c.Filters(), o.Config.Filters()) {
-				p.Report(Finding{
-					Severity: p.ifNew(Error),
-					Field:    filterField(c),
-					Message:  fmt.Sprintf("%s and %s share subjects of a work queue: a message is handed to both%s", c.ID(), o.Name, p.countShared(c.Filters(), o.Config.Filters())),
-					Fix:      "give each of them filters of its own",
-				})
-				return
-			}
-		}
+		c := p.Stored()
+		p.Report(Finding{
+			Severity: p.ifNew(Error),
+			Field:    filterField(c),
+			Message:  fmt.Sprintf("%s and %s share subjects of a work queue: a message is handed to both%s", c.ID(), o.Name, p.countShared(c.Filters(), o.Config.Filters())),
+			Fix:      "give each of them filters of its own",
+		})
 	},
+}
+
+// sharer is a consumer of the same work queue that shares subjects with what
+// would be stored.
+func (p *ConsumerPass) sharer() (broker.Sibling, bool) {
+	c, s := p.Stored(), p.StreamConfig
+	if c == nil || s == nil || s.Retention != broker.WorkQueueRetention || p.Result.Outcome == broker.Reject || p.Stream == nil {
+		return broker.Sibling{}, false
+	}
+	for _, o := range p.Stream.Siblings {
+		if o.Name != c.ID() && overlap(c.Filters(), o.Config.Filters()) {
+			return o, true
+		}
+	}
+	return broker.Sibling{}, false
 }
 
 // countShared says how many messages two consumers of a work queue get both.
