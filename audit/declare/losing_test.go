@@ -134,12 +134,23 @@ func (l *losing) audit(c *loss) string {
 		for i := range entries {
 			for _, f := range entries[i].Findings {
 				if f.Code == code {
+					l.wantClass(&entries[i], code)
 					return f.Message + " " + f.Fix
 				}
 			}
 		}
 	}
 	return ""
+}
+
+// wantClass wants a destructive field where an update that is accepted loses
+// something.
+func (l *losing) wantClass(e *audit.Entry, code string) {
+	l.t.Helper()
+	destructive := slices.ContainsFunc(e.Fields, func(f audit.Field) bool { return f.Class == audit.Destructive })
+	if want := code != "NM204" && code != "NM306"; destructive != want {
+		l.t.Errorf("%s: a field is destructive: %t, want %t: %+v", code, destructive, want, e.Fields)
+	}
 }
 
 func (l *losing) apply() {
