@@ -194,33 +194,28 @@ func (p *ConsumerPass) aloneOn(subject string) (alone, unsure bool) {
 // snapshot does not tell.
 func (p *ConsumerPass) handedToBoth(mine, theirs []string) (n bounds, ok bool) {
 	s := p.Stream
-	if !s.Stated || p.Live != nil && !p.Live.Stated {
+	if !s.Stated || p.Live == nil || !p.Live.Stated {
 		return bounds{}, false
 	}
-	if p.passed() >= s.State.LastSeq {
+	if p.passed().least >= s.State.LastSeq {
 		return bounds{}, true
 	}
-	most := s.State.Messages
-	if s.State.Subjects != nil {
-		most = s.count(func(subject string) bool { return within(subject, mine) && within(subject, theirs) })
+	if s.State.Subjects == nil {
+		return bounds{0, s.State.Messages}, true
 	}
-	if p.passed() < max(s.State.FirstSeq, 1) && s.State.Subjects != nil {
-		return exactly(most), true
-	}
-	return bounds{0, most}, true
+	return bounds{0, s.count(func(subject string) bool { return within(subject, mine) && within(subject, theirs) })}, true
 }
 
-// passed is the sequence up to which the consumer does not look any more. With
-// nothing pending it has looked to the end.
-func (p *ConsumerPass) passed() uint64 {
-	if p.Live == nil {
-		return 0
+// passed bounds the sequence up to which the consumer does not look any more. A
+// pull moves it past messages that its filters do not let through, and the
+// delivered sequence does not always tell: with nothing pending it may have
+// looked to the end.
+func (p *ConsumerPass) passed() bounds {
+	at := exactly(p.Live.State.Delivered.Stream)
+	if p.Live.State.NumPending == 0 && p.Stream.Stated {
+		at.most = max(at.most, p.Stream.State.LastSeq)
 	}
-	upTo := p.Live.State.Delivered.Stream
-	if p.Live.State.NumPending == 0 && p.Stream.Stated && upTo > 0 {
-		upTo = max(upTo, p.Stream.State.LastSeq)
-	}
-	return upTo
+	return at
 }
 
 // overSubjectLimit bounds the messages over a limit for each subject.

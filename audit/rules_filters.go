@@ -69,7 +69,7 @@ var narrowedFilter = &Rule{
 	Doc: `An interest stream keeps a message while some consumer wants it. Narrowing a filter is
 accepted, and the broker at once deletes every stored message that lost its last interested
 consumer, also one that the others have acknowledged by then. With more than 100,000 messages
-it does so later, and may leave some. Widening it again does not bring them back. Consume or
+it does so later, and may leave some; 2.9 deletes none. Widening it again does not bring them back. Consume or
 copy the messages first. The count needs a snapshot with --subjects.`,
 	Consumer: func(p *ConsumerPass) {
 		if !p.narrows() {
@@ -116,7 +116,7 @@ func (p *ConsumerPass) markLosses() {
 // subjects without it.
 func (p *ConsumerPass) narrows() bool {
 	was, next, ok := p.filterChange()
-	return ok && p.StreamConfig.Retention == broker.InterestRetention && len(uncovered(was, next, p.StreamConfig.Subjects)) > 0
+	return ok && p.Cell.Broker.Version.AtLeast(10) && p.StreamConfig.Retention == broker.InterestRetention && len(uncovered(was, next, p.StreamConfig.Subjects)) > 0
 }
 
 // markDestructive marks the fields by whose change something is lost.
@@ -144,33 +144,31 @@ consumer (2.14 and later), or take a new durable that starts earlier.`,
 		if len(added) == 0 {
 			return
 		}
-		upTo := p.Live.State.Delivered.Stream
-		if p.Live.State.NumPending == 0 && p.Stream.Stated {
-			upTo = max(upTo, p.Stream.State.LastSeq) // with nothing pending it has looked to the end
-		}
-		if upTo == 0 {
+		if p.Live.Stated && p.passed().most == 0 {
 			return
 		}
 		p.Report(Finding{
 			Field: filterField(p.Stored()), Have: was, Want: next,
-			Message: fmt.Sprintf("the filter %s -> %s does not rewind: %s", Show(was), Show(next), p.countSkipped(added, upTo)),
+			Message: fmt.Sprintf("the filter %s -> %s does not rewind: %s", Show(was), Show(next), p.countSkipped(added)),
 			Fix:     "reset the consumer (2.14+), or declare a new durable with deliver_policy by_start_sequence",
 		})
 	},
 }
 
-func (p *ConsumerPass) countSkipped(added []string, upTo uint64) string {
-	on := strings.Join(added, ", ")
-	if p.Stream.State.Subjects != nil {
-		var n uint64
-		for subject, count := range p.Stream.State.Subjects {
-			if within(subject, added) {
-				n += count
-			}
-		}
-		return fmt.Sprintf("up to %d stored messages on %s (to sequence %d) are not delivered", n, on, upTo)
+// countSkipped tells how many messages a wider filter comes too late for.
+func (p *ConsumerPass) countSkipped(added []string) string {
+	on, upTo := strings.Join(added, ", "), p.passed().most
+	switch {
+	case !p.Live.Stated:
+		return fmt.Sprintf("messages on %s below the consumer's position, which the snapshot does not tell, are not delivered", on)
+	case p.Stream.State.Subjects == nil:
+		return fmt.Sprintf("messages on %s up to sequence %d are not delivered", on, upTo)
 	}
-	return fmt.Sprintf("messages on %s up to sequence %d are not delivered", on, upTo)
+	n := bounds{0, p.Stream.count(func(subject string) bool { return within(subject, added) })}
+	if p.passed().least >= p.Stream.State.LastSeq {
+		n.least = n.most
+	}
+	return fmt.Sprintf("%s stored messages on %s (to sequence %d) are not delivered", n, on, upTo)
 }
 
 var sharedWork = &Rule{

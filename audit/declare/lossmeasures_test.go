@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/natsmig/natsmig/natstest"
 )
 
@@ -77,6 +79,25 @@ func gotByBoth(l *losing) (n uint64) {
 		}
 	}
 	return n
+}
+
+// notDelivered applies the change and counts the messages on s.b that the
+// consumer does not get.
+func notDelivered(l *losing) uint64 {
+	l.t.Helper()
+	l.apply()
+	var all, got uint64
+	for _, subject := range l.stored {
+		if subject == "s.b" {
+			all++
+		}
+	}
+	for _, m := range l.fetch("c", 100, 300*time.Millisecond) {
+		if m.Subject() == "s.b" {
+			got++
+		}
+	}
+	return all - got
 }
 
 // pendingOf counts what a new consumer would get.
@@ -154,24 +175,7 @@ func givenUp(l *losing) (n uint64) {
 	}
 	defer func() { _ = sub.Unsubscribe() }()
 	l.apply()
-	attempted := map[uint64]bool{}
-	natstest.Eventually(l.t, 20*time.Second, func() error {
-		for _, m := range l.fetch("c", 100, 100*time.Millisecond) {
-			meta, err := m.Metadata()
-			if err != nil {
-				return err
-			}
-			attempted[meta.Sequence.Stream] = true
-		}
-		c, err := l.s.JS.Consumer(l.t.Context(), "S", "c")
-		if err != nil {
-			return err
-		}
-		if info := c.CachedInfo(); info.NumAckPending > 0 || info.NumPending > 0 {
-			return fmt.Errorf("%d outstanding, %d pending", info.NumAckPending, info.NumPending)
-		}
-		return nil
-	})
+	attempted := l.attempts()
 	for {
 		msg, err := sub.NextMsg(100 * time.Millisecond)
 		if err != nil {
@@ -185,4 +189,41 @@ func givenUp(l *losing) (n uint64) {
 			n++
 		}
 	}
+}
+
+// attempts takes what is delivered, until nothing is outstanding any more, and
+// settles none of it.
+func (l *losing) attempts() map[uint64]bool {
+	l.t.Helper()
+	c, err := l.s.JS.Consumer(l.t.Context(), "S", "c")
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	seen := make(chan uint64, 100)
+	taking, err := c.Consume(func(m jetstream.Msg) {
+		if meta, err := m.Metadata(); err == nil {
+			seen <- meta.Sequence.Stream
+		}
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	natstest.Eventually(l.t, 20*time.Second, func() error {
+		info, err := c.Info(l.t.Context())
+		if err != nil {
+			return err
+		}
+		if info.NumAckPending > 0 || info.NumPending > 0 {
+			return fmt.Errorf("%d outstanding, %d pending", info.NumAckPending, info.NumPending)
+		}
+		return nil
+	})
+	taking.Stop()
+	<-taking.Closed()
+	close(seen)
+	all := map[uint64]bool{}
+	for seq := range seen {
+		all[seq] = true
+	}
+	return all
 }
