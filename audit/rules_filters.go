@@ -77,8 +77,12 @@ copy the messages first. The count needs a snapshot with --subjects.`,
 		}
 		was, next, _ := p.filterChange()
 		gone := uncovered(was, next, p.StreamConfig.Subjects)
+		severity := Error
+		if lost, ok := p.lostByNarrowing(was, next); ok && lost.most == 0 {
+			severity = Warning // until the deploy there may be some
+		}
 		p.Report(Finding{
-			Field: filterField(p.Stored()), Have: was, Want: next,
+			Severity: severity, Field: filterField(p.Stored()), Have: was, Want: next,
 			Message: fmt.Sprintf("the filter %s -> %s on an interest stream: %s and are deleted at once; widening again does not restore them", Show(was), Show(next), p.countLost(was, next, gone)),
 			Fix:     "keep the filter until the messages are consumed, or copy them first",
 		})
