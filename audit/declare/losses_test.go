@@ -237,12 +237,11 @@ func halfRead(l *losing) {
 func TestLossesAreAsTold(t *testing.T) {
 	run := func(name string, opts ...natstest.Option) {
 		t.Run(name, func(t *testing.T) {
+			v := newLosing(t, opts...).version
 			for _, c := range losses {
-				t.Run(c.name, func(t *testing.T) {
-					if l := newLosing(t, opts...); l.version.AtLeast(c.since) && (c.until == 0 || !l.version.AtLeast(c.until+1)) {
-						l.play(&c)
-					}
-				})
+				if v.AtLeast(c.since) && (c.until == 0 || !v.AtLeast(c.until+1)) {
+					t.Run(c.name, func(t *testing.T) { newLosing(t, opts...).play(&c) })
+				}
 			}
 		})
 	}
