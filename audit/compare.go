@@ -214,3 +214,22 @@ func (c *comparer) entry(d *Declaration) Entry {
 	}
 	return e
 }
+
+// describe writes a result into its entry. UserOnly takes the server's own
+// metadata out of a copy of what would be stored. False: nobody knows what would
+// become of the fields.
+func describe[C any](e *Entry, res *broker.Result[C], userOnly func(*C), fields func() []Field) bool {
+	e.Outcome, e.Error, e.Reason = res.Outcome, res.Error, res.Reason
+	if e.Outcome == broker.Unknown {
+		return false
+	}
+	if e.Outcome != broker.Reject && res.Stored != nil {
+		after := *res.Stored
+		userOnly(&after)
+		e.After = &after
+	}
+	if all := fields(); all != nil {
+		e.Fields = all
+	}
+	return true
+}

@@ -108,23 +108,12 @@ func (p *ConsumerPass) brokerStream() *broker.Stream {
 	return s
 }
 
-// describe writes the result into the entry.
 func (c *comparer) describe(p *ConsumerPass) {
-	e, res := p.Entry, &p.Result
-	e.Outcome, e.Error, e.Reason = res.Outcome, res.Error, res.Reason
-	if e.Outcome == broker.Unknown {
-		return
+	userOnly := func(after *broker.ConsumerConfig) { after.Metadata = p.userMetadata(p.Result.Stored) }
+	if describe(p.Entry, &p.Result, userOnly, func() []Field { return c.consumerFields(p) }) {
+		p.markLosses()
+		p.timing()
 	}
-	if e.Outcome != broker.Reject && res.Stored != nil {
-		shown := *res.Stored
-		shown.Metadata = p.userMetadata(res.Stored)
-		e.After = &shown
-	}
-	if fields := c.consumerFields(p); fields != nil {
-		e.Fields = fields
-	}
-	p.markLosses()
-	p.timing()
 }
 
 // userMetadata is the metadata of a config without the server's own. That of the

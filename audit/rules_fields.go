@@ -219,9 +219,25 @@ func (p *ConsumerPass) immutableFix() string {
 	if p.Live == nil {
 		return ""
 	}
-	s := p.Live.State
-	return fmt.Sprintf("%s is fixed at creation: declare %s, or take a new durable name with deliver_policy by_start_sequence and opt_start_seq %d (ack floor + 1; %d pending above it may come twice). Deleting the durable loses its position: delivered %d, ack floor %d",
-		field, have, s.AckFloor.Stream+1, s.NumAckPending, s.Delivered.Stream, s.AckFloor.Stream)
+	return fmt.Sprintf("%s is fixed at creation: declare %s%s. %s", field, have, p.underNewName(), p.recreated())
+}
+
+// underNewName says how to have the change without losing the position. A work
+// queue takes no second consumer of the same subjects.
+func (p *ConsumerPass) underNewName() string {
+	if p.StreamConfig.Retention == broker.WorkQueueRetention {
+		return ""
+	}
+	text := ", or take a new durable name with deliver_policy by_start_sequence and opt_start_seq "
+	if !p.Live.Stated {
+		return text + "one above its ack floor"
+	}
+	s := &p.Live.State
+	text += fmt.Sprintf("%d (ack floor + 1)", s.AckFloor.Stream+1)
+	if again := s.settledAbove(); again > 0 {
+		text += fmt.Sprintf(", which also gets at most %d that were acknowledged above it", again)
+	}
+	return text
 }
 
 var clientArtifact = &Rule{

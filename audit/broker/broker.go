@@ -19,12 +19,15 @@ type Limits struct {
 	AccountConsumers    int           // the account's: max_consumers; -1 is none too
 	AccountStreams      int           // the account's: max_streams; -1 is none too
 	DuplicateWindow     time.Duration // the server's: duplicate_window
-	AccountMemory       *int64        // the account's: bytes of all streams in memory; nil is none
-	AccountStorage      *int64        // the account's: bytes of all streams on disk; nil is none
+	AccountMemory       int64         // the account's: bytes of all streams in memory, or NoBytes
+	AccountStorage      int64         // the account's: bytes of all streams on disk, or NoBytes
 	MaxBytesRequired    bool
 	MemoryMaxStreamSize int64
 	FileMaxStreamSize   int64
 }
+
+// NoBytes is the limit of an account that may not store anything.
+const NoBytes = -1
 
 // A Stream is the stream a consumer belongs to, as far as it decides.
 type Stream struct {

@@ -13,8 +13,8 @@ import (
 // The broker applies them in this order, after the defaults; the first that
 // speaks is its answer (consumer.go:734 checkConsumerCfg of 2.15.3).
 type consumerCheck struct {
-	since, until int // minor versions, both included; until 0: still so
-	check        func(*consumerRequest) *refusal
+	Check
+	refuses func(*consumerRequest) *refusal
 }
 
 // consumerRequest is everything that a check may look at.
@@ -25,36 +25,36 @@ type consumerRequest struct {
 }
 
 var consumerChecks = []consumerCheck{
-	{12, 0, checkNames},
-	{0, 0, checkConsumerReplicas},
-	{12, 0, checkNegativeWaits},
-	{14, 0, checkFlowControlPolicy},
-	{0, 9, checkLadder29},
-	{10, 0, checkLadder},
-	{0, 0, checkDescription},
-	{0, 0, checkPush},
-	{0, 0, checkPull},
-	{0, 0, checkAckPendingLimits},
-	{10, 0, checkConsumerLimits},
-	{0, 0, checkDirect},
-	{0, 9, checkFilter29},
-	{10, 0, checkFilters},
-	{0, 0, checkStart},
-	{0, 0, checkSampling},
-	{0, 0, checkFlowControlHeartbeat},
-	{0, 11, checkNameMismatch},
-	{10, 0, checkConsumerMetadata},
-	{11, 0, checkPriority},
-	{12, 0, checkNoPriority},
+	{Check{"the characters of the names", 12, 0, "consumer.go:743"}, checkNames},
+	{Check{"replicas, and the stream's", 0, 0, "consumer.go:750"}, checkConsumerReplicas},
+	{Check{"negative waits", 12, 0, "consumer.go:776"}, checkNegativeWaits},
+	{Check{"ack_policy flow_control", 14, 0, "consumer.go:786"}, checkFlowControlPolicy},
+	{Check{"backoff against max_deliver", 0, 9, "consumer.go:401 of 2.9.25"}, checkLadder29},
+	{Check{"backoff against max_deliver", 10, 0, "consumer.go:811"}, checkLadder},
+	{Check{"the length of the description", 0, 0, "consumer.go:816"}, checkDescription},
+	{Check{"a push consumer", 0, 0, "consumer.go:820"}, checkPush},
+	{Check{"a pull consumer", 0, 0, "consumer.go:840"}, checkPull},
+	{Check{"max_ack_pending against the server's and the account's limit", 0, 0, "consumer.go:867"}, checkAckPendingLimits},
+	{Check{"the stream's consumer_limits", 10, 0, "consumer.go:873"}, checkConsumerLimits},
+	{Check{"direct", 0, 0, "consumer.go:880"}, checkDirect},
+	{Check{"the filter against the stream's subjects", 0, 9, "consumer.go:4683 of 2.9.25"}, checkFilter29},
+	{Check{"the filters, and each against the others", 10, 0, "consumer.go:890"}, checkFilters},
+	{Check{"the start position against deliver_policy", 0, 0, "consumer.go:921"}, checkStart},
+	{Check{"sample_freq", 0, 0, "consumer.go:978"}, checkSampling},
+	{Check{"flow control without a heartbeat", 0, 0, "consumer.go:985"}, checkFlowControlHeartbeat},
+	{Check{"name against durable_name", 0, 11, "consumer.go:823 of 2.11.17"}, checkNameMismatch},
+	{Check{"the size of the metadata", 10, 0, "consumer.go:996"}, checkConsumerMetadata},
+	{Check{"priority groups of a policy", 11, 0, "consumer.go:1004"}, checkPriority},
+	{Check{"priority groups without a policy", 12, 0, "consumer.go:1021"}, checkNoPriority},
 }
 
 func (r *consumerRequest) check() *refusal {
 	for i := range consumerChecks {
 		k := &consumerChecks[i]
-		if k.since > 0 && !r.Version.AtLeast(k.since) || k.until > 0 && r.Version.AtLeast(k.until+1) {
+		if !k.holds(r.Version) {
 			continue
 		}
-		if no := k.check(r); no != nil {
+		if no := k.refuses(r); no != nil {
 			return no
 		}
 	}

@@ -26,8 +26,6 @@ type setting struct {
 	maxBytes bool
 }
 
-func ptr(n int64) *int64 { return &n }
-
 var (
 	standalone = setting{name: "standalone", share: 1, rare: 5}
 	clustered  = setting{name: "cluster", share: 5, rare: 3, cluster: true}
@@ -55,11 +53,11 @@ func streamSettings() []setting {
 	}, {
 		name: "account totals", share: 1, rare: 1, maxBytes: true,
 		account: natstest.Limits{MaxStore: 1400, MaxMemory: 1000},
-		limits:  broker.Limits{AccountStorage: ptr(1400), AccountMemory: ptr(1000)},
+		limits:  broker.Limits{AccountStorage: 1400, AccountMemory: 1000},
 	}, {
 		name: "account totals in a cluster", share: 5, rare: 1, maxBytes: true, cluster: true,
 		account: natstest.Limits{MaxStore: 2800, MaxMemory: 2000},
-		limits:  broker.Limits{AccountStorage: ptr(2800), AccountMemory: ptr(2000)},
+		limits:  broker.Limits{AccountStorage: 2800, AccountMemory: 2000},
 	}, {
 		name: "server limits", share: 4, rare: 3,
 		server: natstest.ServerLimits{DuplicateWindow: time.Minute},
@@ -90,19 +88,14 @@ func title(binary string) string {
 }
 
 // binaries lists what to compare with: the brokers of NATSMIG_BROKERS, or "" for
-// the embedded one. A folder without any is an error: nothing is skipped
-// silently.
+// the embedded one.
 func binaries(t *testing.T) []string {
 	t.Helper()
 	dir := os.Getenv("NATSMIG_BROKERS")
 	if dir == "" {
 		return []string{""}
 	}
-	found, err := filepath.Glob(filepath.Join(dir, "nats-server-*"))
-	if err != nil || len(found) == 0 {
-		t.Fatalf("NATSMIG_BROKERS=%s holds no nats-server-<version> (%v)", dir, err)
-	}
-	return found
+	return natstest.Binaries(t, dir)
 }
 
 func (s setting) start(t *testing.T, binary string) *target {

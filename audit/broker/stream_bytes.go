@@ -8,7 +8,7 @@ func (b Broker) bytesRefusal(live *StreamConfig, peers []*StreamConfig, next *St
 	if next.Storage == MemoryStorage {
 		limit, no = b.Limits.AccountMemory, refuse("max_bytes", 500, 10028, "insufficient memory resources available")
 	}
-	if limit == nil {
+	if limit == 0 {
 		return nil
 	}
 	needs := b.ownBytes(live, next)
@@ -17,7 +17,7 @@ func (b Broker) bytesRefusal(live *StreamConfig, peers []*StreamConfig, next *St
 			needs += p.MaxBytes * b.peerCopies(p, next)
 		}
 	}
-	if needs > *limit {
+	if needs > max(limit, 0) {
 		return no
 	}
 	return nil

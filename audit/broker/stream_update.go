@@ -10,39 +10,38 @@ import (
 // A streamUpdateCheck is one thing that an update may not change (stream.go:2586
 // configUpdateCheckLocked of 2.15.3).
 type streamUpdateCheck struct {
-	field        string
-	since, until int // minor versions, both included; until 0: still so
-	says         string
-	bad          func(live, next *StreamConfig) bool
+	Check
+	says string
+	bad  func(live, next *StreamConfig) bool
 }
 
 const cannot = "stream configuration update can not "
 
 // streamUpdateChecks are in the broker's order. All are 10052.
 var streamUpdateChecks = []streamUpdateCheck{
-	{"max_consumers", 0, 11, cannot + "change MaxConsumers", func(l, n *sc) bool { return l.MaxConsumers != n.MaxConsumers }},
-	{"storage", 0, 0, cannot + "change storage type", func(l, n *sc) bool { return l.Storage != n.Storage }},
-	{"retention", 0, 9, cannot + "change retention policy", func(l, n *sc) bool { return l.Retention != n.Retention }},
-	{"retention", 10, 0, cannot + "change retention policy to/from workqueue", func(l, n *sc) bool {
+	{Check{"max_consumers", 0, 11, "stream.go:1867 of 2.11.17"}, cannot + "change MaxConsumers", func(l, n *sc) bool { return l.MaxConsumers != n.MaxConsumers }},
+	{Check{"storage", 0, 0, "stream.go:2600"}, cannot + "change storage type", func(l, n *sc) bool { return l.Storage != n.Storage }},
+	{Check{"retention", 0, 9, "stream.go:1405 of 2.9.25"}, cannot + "change retention policy", func(l, n *sc) bool { return l.Retention != n.Retention }},
+	{Check{"retention", 10, 0, "stream.go:2604"}, cannot + "change retention policy to/from workqueue", func(l, n *sc) bool {
 		return l.Retention != n.Retention && (l.Retention == WorkQueueRetention || n.Retention == WorkQueueRetention)
 	}},
-	{"sealed", 0, 0, cannot + "unseal a sealed stream", func(l, n *sc) bool { return l.Sealed && !n.Sealed }},
-	{"deny_delete", 0, 0, cannot + "cancel deny message deletes", func(l, n *sc) bool { return l.DenyDelete && !n.DenyDelete }},
-	{"deny_purge", 0, 0, cannot + "cancel deny purge", func(l, n *sc) bool { return l.DenyPurge && !n.DenyPurge }},
-	{"mirror", 0, 11, "", func(l, n *sc) bool { return !reflect.DeepEqual(n.Mirror, l.Mirror) }},
-	{"mirror", 12, 0, "", func(l, n *sc) bool { return n.Mirror != nil && !reflect.DeepEqual(n.Mirror, l.Mirror) }},
-	{"republish", 0, 9, cannot + "change RePublish", func(l, n *sc) bool { return !reflect.DeepEqual(n.Republish, l.Republish) }},
-	{"allow_msg_ttl", 11, 0, "message TTL status can not be disabled", func(l, n *sc) bool { return l.AllowMsgTTL && !n.AllowMsgTTL }},
-	{"allow_msg_counter", 12, 0, cannot + "change message counter setting", func(l, n *sc) bool { return l.AllowMsgCounter != n.AllowMsgCounter }},
-	{"allow_msg_schedules", 12, 0, "message schedules can not be disabled", func(l, n *sc) bool { return l.AllowMsgSchedules && !n.AllowMsgSchedules }},
-	{"persist_mode", 12, 0, cannot + "change persist mode", func(l, n *sc) bool { return l.PersistMode != n.PersistMode }},
+	{Check{"sealed", 0, 0, "stream.go:2610"}, cannot + "unseal a sealed stream", func(l, n *sc) bool { return l.Sealed && !n.Sealed }},
+	{Check{"deny_delete", 0, 0, "stream.go:2614"}, cannot + "cancel deny message deletes", func(l, n *sc) bool { return l.DenyDelete && !n.DenyDelete }},
+	{Check{"deny_purge", 0, 0, "stream.go:2618"}, cannot + "cancel deny purge", func(l, n *sc) bool { return l.DenyPurge && !n.DenyPurge }},
+	{Check{"mirror", 0, 11, "stream.go:1901 of 2.11.17"}, "", func(l, n *sc) bool { return !reflect.DeepEqual(n.Mirror, l.Mirror) }},
+	{Check{"mirror", 12, 0, "stream.go:2622"}, "", func(l, n *sc) bool { return n.Mirror != nil && !reflect.DeepEqual(n.Mirror, l.Mirror) }},
+	{Check{"republish", 0, 9, "stream.go:1430 of 2.9.25"}, cannot + "change RePublish", func(l, n *sc) bool { return !reflect.DeepEqual(n.Republish, l.Republish) }},
+	{Check{"allow_msg_ttl", 11, 0, "stream.go:2638"}, "message TTL status can not be disabled", func(l, n *sc) bool { return l.AllowMsgTTL && !n.AllowMsgTTL }},
+	{Check{"allow_msg_counter", 12, 0, "stream.go:2643"}, cannot + "change message counter setting", func(l, n *sc) bool { return l.AllowMsgCounter != n.AllowMsgCounter }},
+	{Check{"allow_msg_schedules", 12, 0, "stream.go:2648"}, "message schedules can not be disabled", func(l, n *sc) bool { return l.AllowMsgSchedules && !n.AllowMsgSchedules }},
+	{Check{"persist_mode", 12, 0, "stream.go:2653"}, cannot + "change persist mode", func(l, n *sc) bool { return l.PersistMode != n.PersistMode }},
 }
 
 func (k *streamUpdateCheck) refusal() *refusal {
-	if k.field == "mirror" {
+	if k.About == "mirror" {
 		return refuse("mirror", 400, 10055, "stream mirror configuration can not be updated")
 	}
-	return badStream(k.field, k.says)
+	return badStream(k.About, k.says)
 }
 
 func (b Broker) updateStream(live *StreamConfig, peers []*StreamConfig, consumers []Sibling, next *StreamConfig) Result[StreamConfig] {
@@ -98,7 +97,7 @@ func (b Broker) streamUpdateRefusals(live, next *StreamConfig) []*refusal {
 	}
 	for i := range streamUpdateChecks {
 		k := &streamUpdateChecks[i]
-		if b.Version.AtLeast(k.since) && (k.until == 0 || !b.Version.AtLeast(k.until+1)) && k.bad(live, next) {
+		if k.holds(b.Version) && k.bad(live, next) {
 			all = append(all, k.refusal())
 		}
 	}
