@@ -177,7 +177,7 @@ func (p *streamPair) play(t *testing.T, x *target) (mismatch string, got answer,
 	got = x.ask(t, "$JS.API.STREAM."+verb+"."+declared.Config.Name, []byte(p.config.String()))
 	outcome = broker.Reject
 	if got.err == nil {
-		outcome = streamOutcome(live, decodeStream(t, got.config))
+		outcome = broker.StreamOutcome(live, decodeStream(t, got.config))
 	}
 	switch {
 	case want.Outcome != outcome:
@@ -188,17 +188,6 @@ func (p *streamPair) play(t *testing.T, x *target) (mismatch string, got answer,
 		mismatch = compareStored(broker.StreamFields(), want.Stored, decodeStream(t, got.config))
 	}
 	return mismatch, got, outcome
-}
-
-func streamOutcome(live, after *broker.StreamConfig) broker.Outcome {
-	if live == nil {
-		return broker.Create
-	}
-	was, is := live.Canonical(), after.Canonical()
-	if compareStored(broker.StreamFields(), &was, &is) == "" {
-		return broker.Noop
-	}
-	return broker.Update
 }
 
 // report fails the test with the pair in its smallest form.

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +16,8 @@ type StreamRequest struct {
 	Err     *APIError
 	Bad     string
 	Unknown []string
-	Fields  FieldSet // see [ConsumerRequest]
+	Fields  FieldSet        // see [ConsumerRequest]
+	Raw     json.RawMessage // see [ConsumerRequest]
 }
 
 // Stream says what the broker does with req. Live is nil where the broker has
@@ -25,7 +27,7 @@ func (b Broker) Stream(live *StreamConfig, peers []*StreamConfig, consumers []Si
 		return Result[StreamConfig]{Outcome: Unknown, Reason: why}
 	}
 	next := req.Config
-	create := req.Action == CreateOnly || req.Action == CreateOrUpdate && live == nil
+	create := req.creates(live != nil)
 	dropped, no := b.acceptStream(&next, req)
 	if no == nil && create {
 		no = b.preCreateRefusal(live, peers, &next)
@@ -169,12 +171,4 @@ func overlapWith(peers []*StreamConfig, next *StreamConfig) *refusal {
 	return nil
 }
 
-func differingStream(a, b *StreamConfig) []string {
-	var names []string
-	for i := range streamFields {
-		if !streamFields[i].Same(a, b) {
-			names = append(names, streamFields[i].Name)
-		}
-	}
-	return names
-}
+func differingStream(a, b *StreamConfig) []string { return namesOf(Differing(streamFields, a, b)) }

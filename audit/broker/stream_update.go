@@ -61,11 +61,7 @@ func (b Broker) updateStream(live *StreamConfig, peers []*StreamConfig, consumer
 		return reject(live, all[0].err, fieldsOf(all)...)
 	}
 	b.settle(next)
-	before, after := live.Canonical(), next.Canonical()
-	if len(differingStream(&before, &after)) == 0 {
-		return Result[StreamConfig]{Outcome: Noop, Stored: next}
-	}
-	return Result[StreamConfig]{Outcome: Update, Stored: next}
+	return Result[StreamConfig]{Outcome: StreamOutcome(live, next), Stored: next}
 }
 
 // settle is what a cluster loses on the way from its meta leader: the duplicate
