@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/natsmig/natsmig/audit/broker"
 )
@@ -15,7 +16,7 @@ const RehearsalSchema = "natsmig.rehearsal.v1"
 type Rehearsal struct {
 	Schema string `json:"schema"`
 	// Verdict is fail where model and broker differ, and unknown where something
-	// was skipped.
+	// was skipped or not seen.
 	Verdict       Verdict          `json:"verdict"`
 	BrokerVersion string           `json:"broker_version"` // of the broker that was asked
 	Cells         []RehearsedCell  `json:"cells"`
@@ -28,6 +29,7 @@ type RehearsedCell struct {
 	Cell          string   `json:"cell"`
 	BrokerVersion string   `json:"broker_version"` // the cell's own
 	Servers       int      `json:"servers"`        // that it was rebuilt on: more than one is a cluster
+	Complete      bool     `json:"complete"`       // the cell was seen whole
 	Notes         []string `json:"notes"`          // what is not as it is live
 }
 
@@ -113,6 +115,19 @@ type RehearsalSummary struct {
 // Finish counts the entries and gives the verdict. Without any entry it is
 // unknown.
 func (r *Rehearsal) Finish() {
+	r.count()
+	partial := slices.ContainsFunc(r.Cells, func(c RehearsedCell) bool { return !c.Complete })
+	switch {
+	case r.Summary.Differ > 0:
+		r.Verdict = Fail
+	case partial || r.Summary.Skipped > 0 || r.Summary.Entries == 0:
+		r.Verdict = VerdictUnknown
+	default:
+		r.Verdict = Pass
+	}
+}
+
+func (r *Rehearsal) count() {
 	r.Summary = RehearsalSummary{Entries: len(r.Entries)}
 	for i := range r.Entries {
 		switch e := &r.Entries[i]; {
@@ -123,13 +138,5 @@ func (r *Rehearsal) Finish() {
 		default:
 			r.Summary.Differ++
 		}
-	}
-	switch {
-	case r.Summary.Differ > 0:
-		r.Verdict = Fail
-	case r.Summary.Skipped > 0 || r.Summary.Entries == 0:
-		r.Verdict = VerdictUnknown
-	default:
-		r.Verdict = Pass
 	}
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,7 +42,7 @@ func (d *Declaration) SentConsumer(live *broker.ConsumerConfig) (*broker.Consume
 	case Replace:
 	}
 	if req.Raw == nil {
-		req.Raw = unheld(&req.Config, d.Request.Raw, slices.Concat(req.Unknown, []string{req.Bad}))
+		req.Raw = unheld(&req.Config, broker.ConsumerFields(), d.Request.Raw, slices.Concat(req.Unknown, []string{req.Bad}))
 	}
 	return &req, true
 }
@@ -49,37 +50,26 @@ func (d *Declaration) SentConsumer(live *broker.ConsumerConfig) (*broker.Consume
 // unheld is the JSON of a config that the writer has changed, with the members
 // that raw has and the config can not hold: those that no broker knows, and one
 // whose value is bad. Nil where there are none.
-func unheld(config any, raw json.RawMessage, names []string) json.RawMessage {
-	var all, read members
+func unheld[C any](config *C, fields []broker.Field[C], raw json.RawMessage, names []string) json.RawMessage {
+	var read members
 	if json.Unmarshal(raw, &read) != nil {
 		return nil
 	}
-	for name, value := range read {
-		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
-			continue
-		}
-		if all == nil {
-			all = asMembers(config)
-		}
-		all[name] = value
-	}
-	if all == nil {
+	maps.DeleteFunc(read, func(name string, _ json.RawMessage) bool {
+		return !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+	})
+	if len(read) == 0 {
 		return nil
 	}
-	text, err := json.Marshal(all)
+	all := broker.Members(fields, config)
+	for name, value := range read {
+		all[name] = value
+	}
+	text, err := all.JSON()
 	if err != nil {
 		return nil
 	}
 	return text
-}
-
-// asMembers takes a config apart as JSON. A config is always JSON.
-func asMembers(config any) members {
-	all := members{}
-	if text, err := json.Marshal(config); err == nil {
-		_ = json.Unmarshal(text, &all)
-	}
-	return all
 }
 
 // legacyDefaults fills what PullSubscribe fills (nats.go js.go:1884, v1.55.0).
@@ -145,7 +135,7 @@ func (d *Declaration) SentStream(live *broker.StreamConfig) (*broker.StreamReque
 			if d.Origin == FromNACK {
 				keepSwitches(live, &req.Config)
 			}
-			req.Raw = unheld(&req.Config, d.StreamRequest.Raw, slices.Concat(req.Unknown, []string{req.Bad}))
+			req.Raw = unheld(&req.Config, broker.StreamFields(), d.StreamRequest.Raw, slices.Concat(req.Unknown, []string{req.Bad}))
 		}
 	case Replace:
 	}

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ func subject(verb string, names ...string) (string, error) {
 
 // Body is what the request carries. The error is json.Marshal's.
 func (req *ConsumerRequest) Body(stream string) ([]byte, error) {
-	config, err := wire(req.Raw, &req.Config)
+	config, err := wire(req.Raw, consumerFields, &req.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +71,37 @@ func (req *StreamRequest) creates(exists bool) bool {
 }
 
 // Body is what the request carries. The error is json.Marshal's.
-func (req *StreamRequest) Body() ([]byte, error) { return wire(req.Raw, &req.Config) }
+func (req *StreamRequest) Body() ([]byte, error) { return wire(req.Raw, streamFields, &req.Config) }
 
-func wire(raw json.RawMessage, config any) (json.RawMessage, error) {
+func wire[C any](raw json.RawMessage, fields []Field[C], config *C) (json.RawMessage, error) {
 	if len(raw) > 0 {
 		return raw, nil
 	}
-	return json.Marshal(config)
+	return Members(fields, config).JSON()
+}
+
+// An Object is a configuration by the wire names of its fields.
+type Object map[string]any
+
+// Members is the configuration without the fields that are left out, and without
+// the metadata that the server owns.
+func Members[C any](fields []Field[C], config *C) Object {
+	o := Object{}
+	for i := range fields {
+		if v := fields[i].Get(config); v != nil {
+			o[fields[i].Name] = v
+		}
+	}
+	return o
+}
+
+// JSON writes the object as it is sent. The error is that of encoding/json.
+func (o Object) JSON() (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // subjects have > in them
+	if err := enc.Encode(o); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
 }

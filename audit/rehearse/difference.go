@@ -1,6 +1,8 @@
 package rehearse
 
 import (
+	"fmt"
+
 	"github.com/natsmig/natsmig/audit"
 	"github.com/natsmig/natsmig/audit/broker"
 )
@@ -16,7 +18,7 @@ func differences[C any](fields []broker.Field[C], model, got *audit.Answer) []au
 		add("outcome", model.Outcome, got.Outcome)
 	}
 	if !model.Error.Same(got.Error) {
-		add("error", told(model.Error), told(got.Error))
+		add("error", told(errorText(model.Error)), told(errorText(got.Error)))
 	}
 	if (model.Client == "") != (got.Client == "") {
 		add("client", told(model.Client), told(got.Client))
@@ -32,6 +34,14 @@ func differences[C any](fields []broker.Field[C], model, got *audit.Answer) []au
 	return found
 }
 
+// errorText is an error with both of its codes, "" for none.
+func errorText(e *broker.APIError) string {
+	if e == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d %s", e.Code, e.Error())
+}
+
 // told is nil for what was not said: in JSON, null.
 func told[T comparable](v T) any {
 	var zero T
@@ -45,15 +55,19 @@ func told[T comparable](v T) any {
 func (p *play) evidence(r *audit.Rehearsed, asked request, stream *broker.StreamConfig, live any, others []any) *audit.Evidence {
 	return &audit.Evidence{
 		BrokerVersion: p.now.Broker.Version.String(), Servers: p.servers,
-		Stream: known(stream), Live: live, Others: others,
+		Stream: shownStream(stream), Live: live, Others: others,
 		Subject: prefix + asked.subject, Request: asked.body, Model: r.Model, Broker: r.Broker,
 	}
 }
 
-// known keeps a nil pointer from becoming a value.
-func known(stream *broker.StreamConfig) any {
-	if stream == nil {
+// shownStream is a config for evidence, nil where there is none.
+func shownStream(c *broker.StreamConfig) any { return shown(broker.StreamFields(), c) }
+
+func shownConsumer(c *broker.ConsumerConfig) any { return shown(broker.ConsumerFields(), c) }
+
+func shown[C any](fields []broker.Field[C], c *C) any {
+	if c == nil {
 		return nil
 	}
-	return stream
+	return broker.Members(fields, c)
 }

@@ -38,7 +38,7 @@ func (p *play) playConsumer(ctx context.Context, s *scene, e *audit.Entry) (audi
 	r.Differences = differences(broker.ConsumerFields(), r.Model, r.Broker)
 	r.Agrees = len(r.Differences) == 0
 	if !r.Agrees {
-		r.Evidence = p.evidence(&r, asked, s.config, live, p.siblings(e))
+		r.Evidence = p.evidence(&r, asked, s.config, shownConsumer(live), p.siblings(e))
 	}
 	return r, p.putBack(ctx, s, e, live, after)
 }
@@ -158,7 +158,7 @@ func (p *play) siblings(e *audit.Entry) []any {
 	var all []any
 	for _, k := range s.Consumers {
 		if k.Name != e.Consumer {
-			all = append(all, k.Config)
+			all = append(all, shownConsumer(k.Config))
 		}
 	}
 	return all

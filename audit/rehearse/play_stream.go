@@ -37,7 +37,7 @@ func (p *play) playStream(ctx context.Context, s *scene) (audit.Rehearsed, error
 	r.Differences = differences(broker.StreamFields(), r.Model, r.Broker)
 	r.Agrees = len(r.Differences) == 0
 	if !r.Agrees {
-		r.Evidence = p.evidence(&r, asked, nil, live, p.peers(s.name))
+		r.Evidence = p.evidence(&r, asked, nil, shownStream(live), p.peers(s.name))
 	}
 	return r, p.settle(ctx, s, asked, after, refused)
 }
@@ -108,7 +108,7 @@ func (p *play) peers(but string) []any {
 	var all []any
 	for _, s := range p.now.Streams {
 		if s.Name != but {
-			all = append(all, s.Config)
+			all = append(all, shownStream(s.Config))
 		}
 	}
 	return all

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
+	"strings"
 
 	"github.com/natsmig/natsmig/audit"
 	"github.com/natsmig/natsmig/audit/broker"
@@ -64,7 +64,8 @@ func rehearseAll(ctx context.Context, cells []*cell, ds []*audit.Declaration, o 
 		}
 		r.Entries = append(r.Entries, entries...)
 		r.Cells = append(r.Cells, audit.RehearsedCell{
-			Cell: c.was.Name, BrokerVersion: c.was.Broker.Version.String(), Servers: c.servers, Notes: c.tell(),
+			Cell: c.was.Name, BrokerVersion: c.was.Broker.Version.String(), Servers: c.servers,
+			Complete: c.was.Complete, Notes: c.tell(),
 		})
 	}
 	r.Finish()
@@ -73,7 +74,10 @@ func rehearseAll(ctx context.Context, cells []*cell, ds []*audit.Declaration, o 
 
 // tell lists what is to be known about the rebuilt cell as a whole.
 func (c *cell) tell() []string {
-	notes := slices.Clone(c.was.Assumptions)
+	notes := append([]string{}, c.was.Assumptions...)
+	for _, m := range c.was.Missing {
+		notes = append(notes, strings.TrimSpace(m.Stream+" "+m.What)+" could not be read: "+m.Reason)
+	}
 	if was, now := c.was.Broker.Version, c.now.Broker.Version; was.Line() != now.Line() {
 		notes = append(notes, fmt.Sprintf("the cell runs nats-server %s, and this is what %s does: rehearse with --broker and a binary of the %s line", was, now, was.Line()))
 	}
