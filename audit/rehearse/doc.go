@@ -7,7 +7,7 @@
 // ([audit.Rehearsal]). The brokers of the fleet are never touched.
 //
 // Every declaration is asked alone, as [audit.Compare] asks it: what one of them
-// changed is put back before the next. Only a stream's declaration comes before
+// changed is put back before the next that it could matter to. Only a stream's declaration comes before
 // those of its consumers, and holds while they are asked.
 //
 // A rehearsal does not copy messages, does not know the server's own limits and

@@ -85,9 +85,30 @@ func (p *play) refresh(ctx context.Context, s *scene) error {
 	return nil
 }
 
-// putBack undoes what the request did to the consumer, so that the next is asked
-// in the same situation.
+// defaultLimit is how many consumers a broker from 2.15 allows on a stream where
+// nobody says anything (jetstream_api.go:432).
+const defaultLimit = 1000
+
+// crowded says whether one consumer of the stream decides what the broker says to
+// another: on a work queue, and where there is a limit to their number.
+func (p *play) crowded(s *scene) bool {
+	if s.config == nil {
+		return false
+	}
+	count := len(s.consumers)
+	if live := p.now.Stream(s.name); live != nil {
+		count += len(live.Consumers)
+	}
+	return s.config.Retention == broker.WorkQueueRetention ||
+		s.config.MaxConsumers > 0 || p.now.Broker.Limits.AccountConsumers > 0 || count >= defaultLimit
+}
+
+// putBack undoes what the request did to the consumer where the next is asked in
+// another situation otherwise.
 func (p *play) putBack(ctx context.Context, s *scene, e *audit.Entry, live, after *broker.ConsumerConfig) error {
+	if !p.crowded(s) {
+		return nil
+	}
 	if live == nil && after == nil || live != nil && after != nil && broker.ConsumerOutcome(live, after, s.replicas()) == broker.Noop {
 		return nil
 	}

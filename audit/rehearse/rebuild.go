@@ -155,10 +155,13 @@ func (c *cell) take(ctx context.Context, steps []request) (refused *broker.APIEr
 }
 
 // rebuildConsumers makes those that are accepted as they are, and then the
-// others by a detour.
+// others by a detour. Consumers with a filter come first: on a work queue none is
+// accepted beside one without.
 func (c *cell) rebuildConsumers(ctx context.Context, s *audit.StreamView, m *made) error {
 	var refused []*audit.ConsumerView
-	for _, k := range s.Consumers {
+	order := slices.Clone(s.Consumers)
+	slices.SortStableFunc(order, func(a, b *audit.ConsumerView) int { return unfiltered(a) - unfiltered(b) })
+	for _, k := range order {
 		if k.Bad != nil {
 			c.leaveOut(s.Name+"/"+k.Name, k.Bad.Error())
 			continue
@@ -185,6 +188,13 @@ func (c *cell) rebuildConsumers(ctx context.Context, s *audit.StreamView, m *mad
 		}
 	}
 	return nil
+}
+
+func unfiltered(k *audit.ConsumerView) int {
+	if len(k.Config.Filters()) == 0 {
+		return 1
+	}
+	return 0
 }
 
 // plain makes a consumer in one step.
