@@ -68,7 +68,9 @@ var narrowedFilter = &Rule{
 	Title: "narrowing a filter deletes messages of an interest stream",
 	Doc: `An interest stream keeps a message while some consumer wants it. Narrowing a filter is
 accepted, and the broker at once deletes every stored message that lost its last interested
-consumer. Widening it again does not bring them back. Consume or copy the messages first.`,
+consumer, and those that the others have handled already. Widening it again does not bring them
+back. Consume or copy the messages first. 2.9 deletes nothing then: the messages stay until a
+limit of the stream takes them.`,
 	Consumer: func(p *ConsumerPass) {
 		if !p.narrows() {
 			return
@@ -89,19 +91,26 @@ func (p *ConsumerPass) countLost(was, next, gone []string) string {
 	if p.Stream == nil || p.Stream.State.Subjects == nil {
 		return fmt.Sprintf("stored messages on %s lose this consumer (the snapshot has no subject counts)", on)
 	}
-	var lost uint64
-	for subject, n := range p.Stream.State.Subjects {
-		if within(subject, was) && !within(subject, next) && !p.wantedByOthers(subject) {
-			lost += n
-		}
-	}
+	lost := Lost(p.Stream.State.Subjects, was, next, others(p.Stream.Siblings, p.Live.Name))
 	return fmt.Sprintf("%d stored messages on %s lose their last consumer", lost, on)
 }
 
-func (p *ConsumerPass) wantedByOthers(subject string) bool {
-	return slices.ContainsFunc(p.Stream.Siblings, func(s broker.Sibling) bool {
-		return s.Name != p.Live.Name && within(subject, s.Config.Filters())
-	})
+// Lost counts the stored messages, given by subject, that no consumer wants any
+// more when the filters of one of them become next. Others are the stream's other
+// consumers. Where they have got to is not looked at: what one of them has handled
+// already counts as wanted.
+func Lost(stored map[string]uint64, was, next []string, others []broker.Sibling) (lost uint64) {
+	for subject, n := range stored {
+		wanted := slices.ContainsFunc(others, func(s broker.Sibling) bool { return within(subject, s.Config.Filters()) })
+		if within(subject, was) && !within(subject, next) && !wanted {
+			lost += n
+		}
+	}
+	return lost
+}
+
+func others(all []broker.Sibling, but string) []broker.Sibling {
+	return slices.DeleteFunc(slices.Clone(all), func(s broker.Sibling) bool { return s.Name == but })
 }
 
 // markLosses marks what an update throws away, before the rules tell it.
@@ -118,10 +127,11 @@ func (p *ConsumerPass) markLosses() {
 }
 
 // narrows says whether an update of an interest stream's consumer leaves
-// subjects without it.
+// subjects without it, and deletes what is stored on them (consumer.go
+// updateConfig: not in 2.9.25, from 2.10).
 func (p *ConsumerPass) narrows() bool {
 	was, next, ok := p.filterChange()
-	return ok && p.StreamConfig.Retention == broker.InterestRetention && len(uncovered(was, next, p.StreamConfig.Subjects)) > 0
+	return ok && p.Cell.Broker.Version.AtLeast(10) && p.StreamConfig.Retention == broker.InterestRetention && len(uncovered(was, next, p.StreamConfig.Subjects)) > 0
 }
 
 // markDestructive marks the fields by whose change something is lost.

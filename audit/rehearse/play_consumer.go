@@ -25,6 +25,10 @@ func (p *play) playConsumer(ctx context.Context, s *scene, e *audit.Entry) (audi
 			return r, nil
 		}
 	}
+	pos, err := p.positioned(ctx, s, e, &r)
+	if err != nil {
+		return r, err
+	}
 	got, err := p.apply(ctx, d, asked, &r)
 	if err != nil {
 		return r, err
@@ -36,9 +40,17 @@ func (p *play) playConsumer(ctx context.Context, s *scene, e *audit.Entry) (audi
 	got.leave()
 	r.Broker = consumerAnswer(live, after, sends, got, s.replicas())
 	r.Differences = differences(broker.ConsumerFields(), r.Model, r.Broker)
+	if pos != nil && len(r.Differences) == 0 {
+		if err := p.effect(ctx, s, e, pos, &r); err != nil {
+			return r, err
+		}
+	}
 	r.Agrees = len(r.Differences) == 0
 	if !r.Agrees {
 		r.Evidence = p.evidence(&r, asked, s.config, shownConsumer(live), p.siblings(e))
+	}
+	if pos != nil { // the stand-ins go with the stream
+		return r, p.remake(ctx, s)
 	}
 	return r, p.putBack(ctx, s, e, live, after)
 }

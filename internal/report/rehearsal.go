@@ -58,16 +58,16 @@ func rehearsalHeadline(r *audit.Rehearsal) string {
 	case s.Agree == s.Entries:
 		return line + "the model agrees on all of them"
 	}
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		what string
-	}{{s.Differ, "the model differs on"}, {s.Agree, "the model agrees on"}, {s.Skipped, "skipped"}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", p.what, p.n))
-		}
+	switch {
+	case s.Differ > 0:
+		line += fmt.Sprintf("the model differs on %d and agrees on %d", s.Differ, s.Agree)
+	default:
+		line += fmt.Sprintf("the model agrees on %d", s.Agree)
 	}
-	return line + strings.Join(parts, ", ")
+	if s.Skipped > 0 {
+		line += fmt.Sprintf("; %d skipped", s.Skipped)
+	}
+	return line
 }
 
 // rehearsedCells tells each cell, and what it was rebuilt on.
@@ -86,11 +86,27 @@ type remark struct {
 	names []string
 }
 
+// maxNames is how many names stand before a remark.
+const maxNames = 4
+
+// some names the entries, or the first of them and how many more there are.
+func (m *remark) some(write func(string) string) string {
+	var names []string
+	for _, n := range m.names[:min(len(m.names), maxNames)] {
+		names = append(names, write(n))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(m.names) - maxNames; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
 func (m *remark) String() string {
 	if len(m.names) == 0 {
 		return m.text
 	}
-	return strings.Join(m.names, ", ") + ": " + m.text
+	return m.some(func(n string) string { return n }) + ": " + m.text
 }
 
 // remarks are the notes on cells, then those on entries, each once.

@@ -37,13 +37,9 @@ func (c *comment) list(title string, all []*remark) {
 		if i == 0 {
 			fmt.Fprintf(c, "\n%s:\n\n", title)
 		}
-		var names []string
-		for _, n := range m.names {
-			names = append(names, code(n))
-		}
 		line := plain(m.text)
-		if len(names) > 0 {
-			line = strings.Join(names, ", ") + ": " + line
+		if len(m.names) > 0 {
+			line = m.some(code) + ": " + line
 		}
 		fmt.Fprintf(c, "- %s\n", line)
 	}
