@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -19,6 +20,10 @@ const (
 	patience   = 30 * time.Second      // of a request that is tried again
 	pause      = 20 * time.Millisecond // before that
 )
+
+// errNoAnswer says that the broker did not answer one request, which may be the
+// request's fault.
+var errNoAnswer = errors.New("the broker did not answer")
 
 // A request is one message to the API.
 type request struct {
@@ -49,7 +54,7 @@ func (c *cell) ask(ctx context.Context, r request) (answer, error) {
 		case <-time.After(pause):
 		case <-ctx.Done():
 			if err != nil {
-				return answer{}, fmt.Errorf("%s: no answer within %s", r.subject, patience)
+				return answer{}, fmt.Errorf("%s: %w within %s", r.subject, errNoAnswer, patience)
 			}
 			return got, nil
 		}
@@ -94,8 +99,12 @@ func (c *cell) gone(ctx context.Context, subject string) error {
 	return err
 }
 
-// consumer reads a consumer back, nil where there is none.
+// consumer reads a consumer back, nil where there is none. A name with a dot in it
+// can not be asked for, and no consumer has one.
 func (c *cell) consumer(ctx context.Context, stream, name string) (*broker.ConsumerConfig, error) {
+	if strings.Contains(name, ".") {
+		return nil, nil //nolint:nilnil // there is none
+	}
 	got, err := c.ask(ctx, request{subject: "CONSUMER.INFO." + stream + "." + name})
 	if err != nil || missing(got.Err) {
 		return nil, err

@@ -35,9 +35,9 @@ func subscribes(d *audit.Declaration) bool {
 // subscribe calls PullSubscribe. It is not done where the client has no option for
 // what is declared, or refuses to ask the broker: then the request that it would
 // send is the question.
-func (p *play) subscribe(ctx context.Context, d *audit.Declaration, r *audit.Rehearsed, got *reply) (done bool, err error) {
-	o := optionsOf(d)
-	exists := r.Model.Outcome == broker.Untouched
+func (p *play) subscribe(ctx context.Context, d *audit.Declaration, live *broker.ConsumerConfig, r *audit.Rehearsed, got *reply) (done bool, err error) {
+	o := optionsOf(d, live)
+	exists := live != nil
 	if len(o.lacking) > 0 && !exists {
 		r.Notes = append(r.Notes, "PullSubscribe has no option for "+strings.Join(o.lacking, ", ")+": sent without the client")
 		return false, nil
@@ -75,16 +75,20 @@ func apiError(err error) *broker.APIError {
 	return &broker.APIError{Code: a.Code, ErrCode: int(a.ErrorCode), Description: a.Description}
 }
 
-// bindOptions are a declaration in the words of PullSubscribe.
+// bindOptions are a declaration in the words of PullSubscribe. Code that leaves the
+// filter out subscribes with the live one.
 type bindOptions struct {
 	subject string
 	opts    []nats.SubOpt
 	lacking []string // declared fields without an option
 }
 
-func optionsOf(d *audit.Declaration) bindOptions {
+func optionsOf(d *audit.Declaration, live *broker.ConsumerConfig) bindOptions {
 	c := &d.Request.Config
 	o := bindOptions{subject: c.FilterSubject, opts: []nats.SubOpt{nats.BindStream(d.Stream)}}
+	if live != nil && len(c.Filters()) == 0 {
+		o.subject = live.FilterSubject
+	}
 	for i, f := range broker.ConsumerFields() {
 		if !d.Declared.Has(i) || f.Name == "durable_name" || f.Name == "filter_subject" {
 			continue

@@ -88,14 +88,15 @@ func (p *play) scene(ctx context.Context, s *scene) (all []audit.Rehearsed, err 
 	}
 	if s.stream != nil {
 		r, err := p.playStream(ctx, s)
-		if err != nil {
+		if r, err = p.answered(ctx, s, r, err); err != nil {
 			return nil, err
 		}
+		s.failed = p.failure(&r)
 		all = append(all, r)
 	}
 	for _, e := range s.consumers {
 		r, err := p.playConsumer(ctx, s, e)
-		if err != nil {
+		if r, err = p.answered(ctx, s, r, err); err != nil {
 			return nil, err
 		}
 		all = append(all, r)
@@ -110,6 +111,25 @@ func (p *play) scene(ctx context.Context, s *scene) (all []audit.Rehearsed, err 
 		return all, p.makeAgain(ctx, m.steps)
 	}
 	return all, nil
+}
+
+// answered makes a skipped entry of one that the broker did not answer, and makes
+// the stream anew, since nobody knows what came of it.
+func (p *play) answered(ctx context.Context, s *scene, r audit.Rehearsed, err error) (audit.Rehearsed, error) {
+	if !errors.Is(err, errNoAnswer) || ctx.Err() != nil {
+		return r, err
+	}
+	r.Skipped, r.Agrees, r.Model, r.Broker, r.Differences = err.Error(), false, nil, nil, nil
+	return r, p.remake(ctx, s)
+}
+
+// failure is why the consumers of a stream whose declaration was skipped are, or
+// "".
+func (p *play) failure(r *audit.Rehearsed) string {
+	if r.Skipped == "" {
+		return ""
+	}
+	return "the stream's declaration was skipped: " + r.Skipped
 }
 
 // makeAgain sends what was accepted before.

@@ -29,7 +29,7 @@ func (p *play) playConsumer(ctx context.Context, s *scene, e *audit.Entry) (audi
 	if err != nil {
 		return r, err
 	}
-	got, err := p.apply(ctx, d, asked, &r)
+	got, err := p.apply(ctx, d, live, asked, &r)
 	if err != nil {
 		return r, err
 	}
@@ -148,10 +148,10 @@ type reply struct {
 }
 
 // apply does what the declaration's writer does.
-func (p *play) apply(ctx context.Context, d *audit.Declaration, asked request, r *audit.Rehearsed) (reply, error) {
+func (p *play) apply(ctx context.Context, d *audit.Declaration, live *broker.ConsumerConfig, asked request, r *audit.Rehearsed) (reply, error) {
 	got := reply{leave: func() {}}
 	if subscribes(d) {
-		done, err := p.subscribe(ctx, d, r, &got)
+		done, err := p.subscribe(ctx, d, live, r, &got)
 		if done || err != nil {
 			return got, err
 		}

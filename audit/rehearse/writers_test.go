@@ -92,3 +92,60 @@ func TestStreamsAreAskedAlone(t *testing.T) {
 	w.declareStream(t, audit.Replace, `{"name": "B", "subjects": ["a"]}`)
 	agreeing(t, w.run(t, rehearse.Options{}), "A: update", "B: reject subjects overlap with an existing stream (10065)")
 }
+
+// TestLegacyClient has what PullSubscribe refuses by itself, and what it lets
+// through.
+func TestLegacyClient(t *testing.T) {
+	t.Parallel()
+	w := (&world{}).stream(`{"name": "ORDERS", "subjects": ["orders.>"], "retention": "limits", "num_replicas": 1}`,
+		`{"durable_name": "a", "ack_policy": "explicit", "filter_subject": "orders.new"}`,
+		`{"durable_name": "b", "ack_policy": "explicit", "filter_subject": "orders.new"}`,
+		`{"durable_name": "c", "ack_policy": "explicit"}`,
+		`{"durable_name": "d", "ack_policy": "explicit", "max_waiting": 100}`,
+		`{"durable_name": "e", "ack_policy": "explicit", "deliver_subject": "x"}`,
+		`{"durable_name": "f", "ack_policy": "explicit"}`)
+	for _, c := range []string{
+		`{"durable_name": "a", "ack_policy": "explicit", "filter_subject": "orders.old"}`,
+		`{"durable_name": "b", "ack_policy": "explicit", "inactive_threshold": 3600000000000, "headers_only": true}`,
+		`{"durable_name": "c", "ack_policy": "explicit", "filter_subject": "orders.old"}`,
+		`{"durable_name": "d", "ack_policy": "explicit", "max_waiting": 512}`,
+		`{"durable_name": "e", "ack_policy": "explicit"}`,
+		`{"durable_name": "f", "ack_policy": "all", "max_deliver": 0}`,
+		`{"durable_name": "g", "ack_policy": "explicit", "sample_freq": "20"}`,
+		`{"durable_name": "h", "ack_policy": "explicit", "mem_storage": true, "num_replicas": 1, "max_batch": 5, "max_expires": 9000000000, "max_bytes": 9, "backoff": [1000000000], "max_deliver": 5, "description": "d"}`,
+		`{"durable_name": "i.j", "ack_policy": "explicit"}`,
+		`{"durable_name": "k", "ack_policy": "none", "deliver_policy": "by_start_sequence", "opt_start_seq": 5, "replay_policy": "original"}`,
+		`{"durable_name": "l", "ack_policy": "explicit", "backoff": [1000000000, 2000000000], "max_deliver": 1}`,
+		`{"name": "m", "ack_policy": "explicit"}`,
+	} {
+		w.declare(t, audit.Bind, "ORDERS", c)
+	}
+	r := w.run(t, rehearse.Options{})
+	var got []string
+	for i := range r.Entries {
+		e := &r.Entries[i]
+		if !e.Agrees {
+			t.Errorf("%s", toJSON(t, e))
+			continue
+		}
+		got = append(got, strings.TrimSpace(told(e.Consumer, e.Broker)+" "+e.Broker.Client))
+	}
+	diff(t, []string{
+		"a: untouched nats: subject does not match consumer",
+		"b: untouched",
+		"c: untouched",
+		"d: untouched nats: configuration requests max waiting to be 512, but consumer's value is 100",
+		"e: untouched nats: cannot pull subscribe to push based consumer",
+		"f: untouched nats: configuration requests ack policy to be AckAll, but consumer's value is AckExplicit",
+		"g: create", "h: create",
+		"i.j: reject consumer name in subject does not match durable name in request (10017)",
+		"k: create",
+		"l: reject max deliver is required to be > length of backoff values (10116)",
+		"m: create",
+	}, got)
+	for i, want := range map[int]string{6: "PullSubscribe has no option for sample_freq", 8: "PullSubscribe refuses by itself"} {
+		if notes := strings.Join(r.Entries[i].Notes, "\n"); !strings.Contains(notes, want) {
+			t.Errorf("%s: notes %q do not say %q", r.Entries[i].Name(), notes, want)
+		}
+	}
+}
