@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"context"
+	"slices"
 
 	"github.com/natsmig/natsmig/audit"
 	"github.com/natsmig/natsmig/audit/broker"
@@ -101,8 +102,9 @@ func (p *play) refresh(ctx context.Context, s *scene) error {
 // nobody says anything (jetstream_api.go:432).
 const defaultLimit = 1000
 
-// crowded says whether one consumer of the stream decides what the broker says to
-// another: on a work queue, and where there is a limit to their number.
+// crowded says whether one consumer of the stream decides what the broker does for
+// another: on a work queue, where there is a limit to their number, and where the
+// others keep the messages that one of them gives up.
 func (p *play) crowded(s *scene) bool {
 	if s.config == nil {
 		return false
@@ -111,7 +113,7 @@ func (p *play) crowded(s *scene) bool {
 	if live := p.now.Stream(s.name); live != nil {
 		count += len(live.Consumers)
 	}
-	return s.config.Retention == broker.WorkQueueRetention ||
+	return s.config.Retention == broker.WorkQueueRetention || slices.ContainsFunc(s.consumers, narrows) ||
 		s.config.MaxConsumers > 0 || p.now.Broker.Limits.AccountConsumers > 0 || count >= defaultLimit
 }
 

@@ -38,7 +38,7 @@ type position struct {
 // positioned fills the stream where what is stored in it decides what the request
 // does. Nil: it does not, or nobody knows what is stored.
 func (p *play) positioned(ctx context.Context, s *scene, e *audit.Entry, r *audit.Rehearsed) (*position, error) {
-	if !slices.ContainsFunc(e.Findings, func(f audit.Finding) bool { return f.Code == narrowedFilter }) {
+	if !narrows(e) {
 		return nil, nil //nolint:nilnil // positions do not matter
 	}
 	was := p.was.Stream(e.Stream)
@@ -68,6 +68,11 @@ func (p *play) positioned(ctx context.Context, s *scene, e *audit.Entry, r *audi
 	var err error
 	pos.stored, err = p.stored(ctx, s.name)
 	return pos, err
+}
+
+// narrows says whether the model foretells that stored messages are deleted.
+func narrows(e *audit.Entry) bool {
+	return slices.ContainsFunc(e.Findings, func(f audit.Finding) bool { return f.Code == narrowedFilter })
 }
 
 // scaled takes so few of each subject that they are standIns together, but one of

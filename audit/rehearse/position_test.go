@@ -67,3 +67,14 @@ func TestNarrowedFilterOfUnknownMessages(t *testing.T) {
 		t.Errorf("%s", toJSON(t, r.Entries[0]))
 	}
 }
+
+// TestNarrowedFilterIsAskedAlone has a consumer before it that gives up its
+// filter, and would want everything.
+func TestNarrowedFilterIsAskedAlone(t *testing.T) {
+	t.Parallel()
+	w := interest(t, thirty, `{"config": {"durable_name": "a", "ack_policy": "explicit", "filter_subject": "e.a"}}`)
+	w.declare(t, audit.Replace, "EVENTS", `{"durable_name": "a", "ack_policy": "explicit"}`)
+	r := w.run(t, rehearse.Options{})
+	agreeing(t, r, "EVENTS/a: update", "EVENTS/all: update")
+	diff(t, []audit.Effect{{Name: "messages deleted", Of: 30, Model: 15, Broker: 15}}, r.Entries[1].Effects)
+}
