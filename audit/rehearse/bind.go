@@ -35,34 +35,39 @@ func subscribes(d *audit.Declaration) bool {
 // subscribe calls PullSubscribe. It is not done where the client has no option for
 // what is declared, or refuses to ask the broker: then the request that it would
 // send is the question.
-func (p *play) subscribe(ctx context.Context, d *audit.Declaration, live *broker.ConsumerConfig, r *audit.Rehearsed, got *reply) (done bool, err error) {
-	o := optionsOf(d, live)
-	exists := live != nil
-	if len(o.lacking) > 0 && !exists {
-		r.Notes = append(r.Notes, "PullSubscribe has no option for "+strings.Join(o.lacking, ", ")+": sent without the client")
+func (p *play) subscribe(ctx context.Context, t *turn, got *reply) (done bool, err error) {
+	o := optionsOf(t.declaration, t.live)
+	if len(o.lacking) > 0 && t.live == nil {
+		t.Notes = append(t.Notes, "PullSubscribe has no option for "+strings.Join(o.lacking, ", ")+": sent without the client")
 		return false, nil
 	}
 	js, err := p.nc.JetStream(nats.MaxWait(askTimeout))
 	if err != nil {
 		return false, fmt.Errorf("use the legacy client: %w", err)
 	}
-	sub, err := js.PullSubscribe(o.subject, d.Request.Config.Durable, o.opts...)
-	if err == nil {
-		got.leave = func() { _ = sub.Unsubscribe() } // the consumer is put back anyway
+	sub, refusal := js.PullSubscribe(o.subject, t.Consumer, o.opts...)
+	if refusal == nil {
+		got.leave = func() { _ = sub.Unsubscribe() } // a consumer that it made goes, too
 		return true, nil
 	}
 	if ctx.Err() != nil {
-		return false, fmt.Errorf("subscribe to %q: %w", d.Name(), err)
+		return false, fmt.Errorf("subscribe to %s: %w", t.Name(), refusal)
 	}
-	if got.refused = apiError(err); got.refused != nil {
-		return true, nil
+	return p.clientRefused(t, refusal, got), nil
+}
+
+// clientRefused takes what PullSubscribe said for the broker's answer, for the
+// client's own, or for a reason to ask the broker without it.
+func (p *play) clientRefused(t *turn, refusal error, got *reply) (done bool) {
+	if got.refused = apiError(refusal); got.refused != nil {
+		return true
 	}
-	if exists {
-		got.client = err.Error()
-		return true, nil
+	if t.live != nil {
+		got.client = refusal.Error()
+		return true
 	}
-	r.Notes = append(r.Notes, fmt.Sprintf("PullSubscribe refuses by itself (%v): sent without the client", err))
-	return false, nil
+	t.Notes = append(t.Notes, fmt.Sprintf("PullSubscribe refuses by itself (%v): sent without the client", refusal))
+	return false
 }
 
 // apiError is the broker's part in a client's error, nil where it has none.

@@ -97,20 +97,24 @@ func clusterSize(f *audit.Fleet, ds []*audit.Declaration) int {
 	return smallCluster
 }
 
-// connect opens a connection into the account of the i-th cell.
-func (b *brokers) connect(i int, clustered bool) (nc *nats.Conn, servers int, err error) {
-	url, servers := "", 1
-	if clustered {
-		url, servers = b.cluster.URLs(), len(b.cluster.Servers)
-	} else {
-		url = b.single.ClientURL()
-	}
-	nc, err = nats.Connect(url, nats.Name("natsmig rehearse"), nats.UserInfo(accountName(i), b.password), nats.MaxReconnects(-1))
+// connect opens a connection into the account of the i-th cell, and says on how
+// many servers it is.
+func (b *brokers) connect(i int, clustered bool) (*nats.Conn, int, error) {
+	url, servers := b.place(clustered)
+	quiet := nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}) // the default one prints
+	nc, err := nats.Connect(url, nats.Name("natsmig rehearse"), nats.UserInfo(accountName(i), b.password), nats.MaxReconnects(-1), quiet)
 	if err != nil {
 		return nil, 0, fmt.Errorf("connect to the rehearsal's broker: %w", err)
 	}
 	b.conns = append(b.conns, nc)
 	return nc, servers, nil
+}
+
+func (b *brokers) place(clustered bool) (url string, servers int) {
+	if clustered {
+		return b.cluster.URLs(), len(b.cluster.Servers)
+	}
+	return b.single.ClientURL(), 1
 }
 
 // close ends the connections and the servers. What it may fail to remove is a

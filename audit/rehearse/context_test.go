@@ -1,10 +1,12 @@
 package rehearse_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/natsmig/natsmig/audit"
+	"github.com/natsmig/natsmig/audit/broker"
 	"github.com/natsmig/natsmig/audit/rehearse"
 )
 
@@ -141,4 +143,35 @@ func TestRawRequests(t *testing.T) {
 		}
 		diff(t, want, got)
 	})
+}
+
+// TestCellsAreApart has two cells, one of them a cluster, with limits of their own
+// and a declaration for each.
+func TestCellsAreApart(t *testing.T) {
+	t.Parallel()
+	cell := func(name, cluster string, limit int) string {
+		return fmt.Sprintf(`{"name": %q, "cluster": %q, "broker_version": "2.15.3", "account": {"account": "TEAM", "limits": {"max_consumers": %d}},
+			"streams": [{"config": {"name": "A", "subjects": ["a"], "retention": "limits", "num_replicas": 1}, "consumers": [{"config": {"durable_name": "one", "ack_policy": "explicit"}}]}]}`, name, cluster, limit)
+	}
+	s, err := audit.ReadSnapshot("two.json", []byte(`{"schema": "natsmig.snapshot.v1", "cells": [`+cell("us", "C", 1)+","+cell("eu", "", -1)+"]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := audit.Index(s, broker.Version{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{}
+	w.declare(t, audit.Replace, "A", `{"durable_name": "two", "ack_policy": "explicit"}`)
+	w.declare(t, audit.Replace, "A", `{"durable_name": "three", "ack_policy": "explicit"}`)
+	w.declared[1].Target = audit.Target{Cluster: "C", Account: "TEAM"}
+	r, err := rehearse.Run(t.Context(), f, w.declared, rehearse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const full = "reject maximum consumers limit reached (10026)"
+	agreeing(t, r, "A/two: create", "A/three: "+full, "A/two: "+full)
+	if a, b := r.Entries[0].Cell, r.Entries[1].Cell; a != "eu" || b != "us" {
+		t.Errorf("cells %s and %s, want eu and us", a, b)
+	}
 }

@@ -8,52 +8,72 @@ import (
 	"github.com/natsmig/natsmig/audit/broker"
 )
 
+// A turn is the declaration of one consumer, while it is asked.
+type turn struct {
+	*scene
+	entry       *audit.Entry // the model's
+	declaration *audit.Declaration
+	live        *broker.ConsumerConfig // nil: there is none
+	sends       bool                   // the writer sends something
+	asked       request
+	audit.Rehearsed
+}
+
 func (p *play) playConsumer(ctx context.Context, s *scene, e *audit.Entry) (audit.Rehearsed, error) {
-	r := p.rehearsed(s, e)
-	if r.Skipped != "" {
-		return r, nil
+	t := &turn{scene: s, entry: e, declaration: p.declared[e.Name()], live: p.live(e), Rehearsed: p.rehearsed(s, e)}
+	if t.Skipped != "" {
+		return t.Rehearsed, nil
+	}
+	if err := t.word(); err != nil || t.Skipped != "" {
+		return t.Rehearsed, err
 	}
 	if err := p.refresh(ctx, s); err != nil {
-		return r, err
+		return t.Rehearsed, err
 	}
-	d, live := p.declared[e.Name()], p.live(e)
-	req, sends := d.SentConsumer(live)
-	var asked request
-	if sends {
-		var err error
-		if asked, err = consumerRequest(d.Stream, req); unsendable(err) != "" {
-			r.Skipped = unsendable(err)
-			return r, nil
-		}
+	return t.Rehearsed, p.question(ctx, t)
+}
+
+// word makes the request that the writer sends.
+func (t *turn) word() error {
+	var req *broker.ConsumerRequest
+	if req, t.sends = t.declaration.SentConsumer(t.live); !t.sends {
+		return nil
 	}
-	pos, err := p.positioned(ctx, s, e, &r)
+	var err error
+	t.asked, err = consumerRequest(t.Stream, req)
+	if t.Skipped = unsendable(err); t.Skipped != "" {
+		t.Model = nil
+		return nil
+	}
+	return err
+}
+
+// question does what the writer does, reads back, and compares.
+func (p *play) question(ctx context.Context, t *turn) error {
+	pos, err := p.positioned(ctx, t)
 	if err != nil {
-		return r, err
+		return err
 	}
-	got, err := p.apply(ctx, d, live, asked, &r)
+	got, err := p.apply(ctx, t)
 	if err != nil {
-		return r, err
+		return err
 	}
-	after, err := p.consumer(ctx, e.Stream, e.Consumer)
+	after, err := p.consumer(ctx, t.Stream, t.Consumer)
 	if err != nil {
-		return r, err
+		return err
 	}
 	got.leave()
-	r.Broker = consumerAnswer(live, after, sends, got, s.replicas())
-	r.Differences = differences(broker.ConsumerFields(), r.Model, r.Broker)
-	if pos != nil && len(r.Differences) == 0 {
-		if err := p.effect(ctx, s, e, pos, &r); err != nil {
-			return r, err
+	t.Broker = consumerAnswer(t, after, got)
+	t.Differences = differences(broker.ConsumerFields(), t.Model, t.Broker)
+	if pos != nil {
+		if err := p.effect(ctx, t, pos); err != nil {
+			return err
 		}
 	}
-	r.Agrees = len(r.Differences) == 0
-	if !r.Agrees {
-		r.Evidence = p.evidence(&r, asked, s.config, shownConsumer(live), p.siblings(e))
+	if t.Agrees = len(t.Differences) == 0; !t.Agrees {
+		t.Evidence = p.evidence(&t.Rehearsed, t.asked, t.config, shownConsumer(t.live), p.siblings(t.entry))
 	}
-	if pos != nil { // the stand-ins go with the stream
-		return r, p.remake(ctx, s)
-	}
-	return r, p.putBack(ctx, s, e, live, after)
+	return p.putBack(ctx, t, after)
 }
 
 // live is the config that the request meets, nil where there is none.
@@ -119,25 +139,24 @@ func (p *play) crowded(s *scene) bool {
 
 // putBack undoes what the request did to the consumer where the next is asked in
 // another situation otherwise.
-func (p *play) putBack(ctx context.Context, s *scene, e *audit.Entry, live, after *broker.ConsumerConfig) error {
-	if !p.crowded(s) {
-		return nil
-	}
-	if live == nil && after == nil || live != nil && after != nil && broker.ConsumerOutcome(live, after, s.replicas()) == broker.Noop {
+func (p *play) putBack(ctx context.Context, t *turn, after *broker.ConsumerConfig) error {
+	same := t.live == nil && after == nil ||
+		t.live != nil && after != nil && broker.ConsumerOutcome(t.live, after, t.replicas()) == broker.Noop
+	if same || !p.crowded(t.scene) {
 		return nil
 	}
 	if after != nil {
-		if err := p.gone(ctx, "CONSUMER.DELETE."+e.Stream+"."+e.Consumer); err != nil {
+		if err := p.gone(ctx, "CONSUMER.DELETE."+t.Stream+"."+t.Consumer); err != nil {
 			return err
 		}
 	}
-	m := p.made[s.name]
-	if live == nil || m == nil {
+	m := p.made[t.Stream]
+	if t.live == nil || m == nil {
 		return nil
 	}
-	no, err := p.makeConsumer(ctx, s.name, e.Consumer, m.consumers[e.Consumer])
+	no, err := p.makeConsumer(ctx, t.Stream, t.Consumer, m.consumers[t.Consumer])
 	if no != nil { // it could come to be only before another did
-		return p.remake(ctx, s)
+		return p.remake(ctx, t.scene)
 	}
 	return err
 }
@@ -150,23 +169,23 @@ type reply struct {
 }
 
 // apply does what the declaration's writer does.
-func (p *play) apply(ctx context.Context, d *audit.Declaration, live *broker.ConsumerConfig, asked request, r *audit.Rehearsed) (reply, error) {
+func (p *play) apply(ctx context.Context, t *turn) (reply, error) {
 	got := reply{leave: func() {}}
-	if subscribes(d) {
-		done, err := p.subscribe(ctx, d, live, r, &got)
+	if subscribes(t.declaration) {
+		done, err := p.subscribe(ctx, t, &got)
 		if done || err != nil {
 			return got, err
 		}
 	}
-	if asked.subject == "" {
+	if !t.sends {
 		return got, nil
 	}
-	a, err := p.ask(ctx, asked)
+	a, err := p.ask(ctx, t.asked)
 	got.refused = a.Err
 	return got, err
 }
 
-func consumerAnswer(live, after *broker.ConsumerConfig, sent bool, got reply, replicas int) *audit.Answer {
+func consumerAnswer(t *turn, after *broker.ConsumerConfig, got reply) *audit.Answer {
 	if got.refused != nil {
 		return &audit.Answer{Outcome: broker.Reject, Error: got.refused}
 	}
@@ -177,7 +196,7 @@ func consumerAnswer(live, after *broker.ConsumerConfig, sent bool, got reply, re
 	shown := *after
 	shown.Metadata = broker.UserMetadata(shown.Metadata)
 	a.After = &shown
-	if outcome := broker.ConsumerOutcome(live, after, replicas); sent || outcome != broker.Noop {
+	if outcome := broker.ConsumerOutcome(t.live, after, t.replicas()); t.sends || outcome != broker.Noop {
 		a.Outcome = outcome
 	}
 	return a

@@ -37,22 +37,18 @@ type position struct {
 
 // positioned fills the stream where what is stored in it decides what the request
 // does. Nil: it does not, or nobody knows what is stored.
-func (p *play) positioned(ctx context.Context, s *scene, e *audit.Entry, r *audit.Rehearsed) (*position, error) {
-	if !narrows(e) {
-		return nil, nil //nolint:nilnil // positions do not matter
+func (p *play) positioned(ctx context.Context, t *turn) (*position, error) {
+	was := p.was.Stream(t.Stream)
+	if !narrows(t.entry) || was.Stated && was.State.Messages == 0 {
+		return nil, nil //nolint:nilnil // nothing can be deleted
 	}
-	was := p.was.Stream(e.Stream)
-	switch {
-	case was.State.Subjects == nil:
-		r.Notes = append(r.Notes, "what it deletes was not rehearsed: the snapshot does not count the messages by subject (--subjects)")
-		return nil, nil //nolint:nilnil // not known
-	case s.config.Draws() || s.config.SubjectTransform != nil:
-		r.Notes = append(r.Notes, "what it deletes was not rehearsed: nobody can publish what the stream stores")
+	if why := unfillable(was, t.config); why != "" {
+		t.Notes = append(t.Notes, "what it deletes was not rehearsed: "+why)
 		return nil, nil //nolint:nilnil // not possible
 	}
 	counts, note := scaled(was.State.Subjects)
 	if note != "" {
-		r.Notes = append(r.Notes, note)
+		t.Notes = append(t.Notes, note)
 	}
 	if err := p.publish(ctx, counts); err != nil {
 		return nil, err
@@ -63,11 +59,22 @@ func (p *play) positioned(ctx context.Context, s *scene, e *audit.Entry, r *audi
 		if err != nil {
 			return nil, err
 		}
-		pos.ahead = pos.ahead || moved && k.Name != e.Consumer
+		pos.ahead = pos.ahead || moved && k.Name != t.Consumer
 	}
 	var err error
-	pos.stored, err = p.stored(ctx, s.name)
+	pos.stored, err = p.stored(ctx, t.Stream)
 	return pos, err
+}
+
+// unfillable says why no message can stand in for those of the stream, or "".
+func unfillable(was *audit.StreamView, config *broker.StreamConfig) string {
+	switch {
+	case was.State.Subjects == nil:
+		return "the snapshot does not count the messages by subject (--subjects)"
+	case config.Draws() || config.SubjectTransform != nil:
+		return "nobody can publish what the stream stores"
+	}
+	return ""
 }
 
 // narrows says whether the model foretells that stored messages are deleted.
@@ -169,22 +176,36 @@ func (p *play) stored(ctx context.Context, stream string) (map[string]uint64, er
 	return info.State.Subjects, nil
 }
 
-// effect counts what the update has deleted, beside the model's count.
-func (p *play) effect(ctx context.Context, s *scene, e *audit.Entry, pos *position, r *audit.Rehearsed) error {
-	live, next := p.live(e), r.Model.After.(*broker.ConsumerConfig)
-	others := slices.DeleteFunc(slices.Clone(p.now.Stream(s.name).Siblings), func(o broker.Sibling) bool { return o.Name == e.Consumer })
-	x := audit.Effect{Name: deleted, Of: sum(pos.stored), Model: audit.Lost(pos.stored, live.Filters(), next.Filters(), others)}
-	if err := p.countDeleted(ctx, s.name, &x); err != nil {
+// effect counts what the update has deleted, beside the model's count, and takes
+// the stand-ins away.
+func (p *play) effect(ctx context.Context, t *turn, pos *position) error {
+	next, ok := t.Model.After.(*broker.ConsumerConfig)
+	if !ok || t.live == nil || len(t.Differences) > 0 { // there is no update to count for
+		return p.empty(ctx, t.scene)
+	}
+	others := slices.DeleteFunc(slices.Clone(p.now.Stream(t.Stream).Siblings), func(o broker.Sibling) bool { return o.Name == t.Consumer })
+	x := audit.Effect{Name: deleted, Of: sum(pos.stored), Model: audit.Lost(pos.stored, t.live.Filters(), next.Filters(), others)}
+	if err := p.countDeleted(ctx, t.Stream, &x); err != nil {
 		return err
 	}
-	r.Effects = append(r.Effects, x)
+	t.Effects = append(t.Effects, x)
 	switch {
 	case x.Broker > x.Model && pos.ahead:
-		r.Notes = append(r.Notes, "more is deleted than the model says, because other consumers have handled their messages on these subjects already")
+		t.Notes = append(t.Notes, "more is deleted than the model says, because other consumers have handled their messages on these subjects already")
 	case x.Broker != x.Model:
-		r.Differences = append(r.Differences, audit.Difference{Field: deleted, Model: x.Model, Broker: x.Broker})
+		t.Differences = append(t.Differences, audit.Difference{Field: deleted, Model: x.Model, Broker: x.Broker})
 	}
-	return nil
+	return p.empty(ctx, t.scene)
+}
+
+// empty takes all messages out of the stream: no consumer has anything to do then,
+// and those that come later find all of them in the same place.
+func (p *play) empty(ctx context.Context, s *scene) error {
+	got, err := p.ask(ctx, request{subject: "STREAM.PURGE." + s.name})
+	if err == nil && got.Err != nil { // deny_purge
+		return p.remake(ctx, s)
+	}
+	return err
 }
 
 // countDeleted asks until as many are gone as the model says, or until it stays

@@ -33,11 +33,13 @@ func TestNarrowedFilter(t *testing.T) {
 		{
 			"wanted, and handled already",
 			interest(t, thirty, `{"ack_floor": {"stream_seq": 30}, "config": {"durable_name": "b", "ack_policy": "explicit", "filter_subject": "e.b"}}`),
-			audit.Effect{Of: 30, Model: 5, Broker: 15}, "other consumers have handled",
+			audit.Effect{Of: 30, Model: 5, Broker: 15},
+			"other consumers have handled",
 		},
 		{
 			"many", interest(t, `{"messages": 3000000, "first_seq": 1, "last_seq": 3000000, "subjects": {"e.a": 2000000, "e.b": 999999, "e.c": 1}}`),
-			audit.Effect{Of: 1000, Model: 334, Broker: 334}, "3000000 stored messages are scaled down to about 1000 stand-ins",
+			audit.Effect{Of: 1000, Model: 334, Broker: 334},
+			"3000000 stored messages are scaled down to about 1000 stand-ins",
 		},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
@@ -77,4 +79,28 @@ func TestNarrowedFilterIsAskedAlone(t *testing.T) {
 	r := w.run(t, rehearse.Options{})
 	agreeing(t, r, "EVENTS/a: update", "EVENTS/all: update")
 	diff(t, []audit.Effect{{Name: "messages deleted", Of: 30, Model: 15, Broker: 15}}, r.Entries[1].Effects)
+}
+
+// TestNarrowedFilterTwice has each of two consumers find all the messages, and the
+// other as it is live.
+func TestNarrowedFilterTwice(t *testing.T) {
+	t.Parallel()
+	w := interest(t, thirty, `{"config": {"durable_name": "bc", "ack_policy": "explicit", "filter_subjects": ["e.b", "e.c"]}}`)
+	w.declare(t, audit.Replace, "EVENTS", `{"durable_name": "bc", "ack_policy": "explicit", "filter_subject": "e.c"}`)
+	w.declare(t, audit.Replace, "EVENTS", `{"durable_name": "new", "ack_policy": "explicit"}`)
+	r := w.run(t, rehearse.Options{})
+	agreeing(t, r, "EVENTS/all: update", "EVENTS/bc: update", "EVENTS/new: create")
+	for _, e := range r.Entries[:2] {
+		diff(t, []audit.Effect{{Name: "messages deleted", Of: 30}}, e.Effects)
+	}
+}
+
+// TestNarrowedFilterOfAnEmptyStream has nothing to count.
+func TestNarrowedFilterOfAnEmptyStream(t *testing.T) {
+	t.Parallel()
+	r := interest(t, `{"messages": 0}`).run(t, rehearse.Options{})
+	agreeing(t, r, "EVENTS/all: update")
+	if notes := strings.Join(r.Entries[0].Notes, "\n"); strings.Contains(notes, "deletes") || r.Entries[0].Effects != nil {
+		t.Errorf("%s", toJSON(t, r.Entries[0]))
+	}
 }

@@ -51,10 +51,10 @@ func TestReferenceFleetAgrees(t *testing.T) {
 func referenceFleet(t *testing.T) (*audit.Fleet, []*audit.Declaration) {
 	t.Helper()
 	s := natstest.Start(t)
-	if err := fleet.Build(t.Context(), s.Client.NC); err != nil {
+	if err := fleet.Build(t.Context(), s.NC); err != nil {
 		t.Fatal(err)
 	}
-	snap, err := audit.Take(t.Context(), []audit.Source{{Name: "prod", Conn: s.Client.NC}}, audit.TakeOptions{})
+	snap, err := audit.Take(t.Context(), []audit.Source{{Name: "prod", Conn: s.NC}}, audit.TakeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

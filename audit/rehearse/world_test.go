@@ -47,7 +47,7 @@ func (w *world) declare(t testing.TB, writer audit.Writer, stream, config string
 }
 
 // declareStream adds one of a stream.
-func (w *world) declareStream(t testing.TB, writer audit.Writer, config string) *world {
+func (w *world) declareStream(t testing.TB, writer audit.Writer, config string) {
 	t.Helper()
 	d, err := audit.DeclareStream(json.RawMessage(config))
 	if err != nil {
@@ -55,7 +55,6 @@ func (w *world) declareStream(t testing.TB, writer audit.Writer, config string) 
 	}
 	d.Writer = writer
 	w.declared = append(w.declared, d)
-	return w
 }
 
 func (w *world) fleet(t testing.TB) *audit.Fleet {
