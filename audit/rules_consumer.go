@@ -261,9 +261,9 @@ var bindRefused = &Rule{
 	Title: "the client refuses to bind",
 	Doc: `The legacy client compares what the code asks for with the durable that exists and returns an
 untyped error for some fields: description, the policies, start position, ack_wait, max_deliver,
-rate limit, sampling, max_waiting, max_ack_pending, heartbeat, replicas. It does not look at
+rate limit, max_waiting, max_ack_pending, heartbeat, replicas. It does not look at
 backoff, filter_subjects, inactive_threshold, headers_only, the request limits or metadata, and
-skips what is left at zero (nats.go js.go:1631, v1.55.0). Before that it wants the subject to be
+skips what is zero or negative (nats.go js.go:1631, v1.55.0). Before that it wants the subject to be
 the durable's filter_subject, and the durable to be one that is pulled from. The subscription
 fails at start-up.`,
 	Consumer: func(p *ConsumerPass) {
@@ -275,7 +275,7 @@ fails at start-up.`,
 			return
 		}
 		for _, f := range p.Entry.Fields {
-			if f.Class == Ignored && bindCompares[f.Name] {
+			if f.Class == Ignored && bindCompares[f.Name] && !unasked(f.Declared) {
 				p.Report(Finding{
 					Field: f.Name, Have: f.Have, Want: f.Declared,
 					Message: fmt.Sprintf("PullSubscribe fails: the configuration requests %s to be %s, but the consumer's value is %s", f.Name, Show(f.Declared), Show(f.Have)),
@@ -284,6 +284,20 @@ fails at start-up.`,
 			}
 		}
 	},
+}
+
+// unasked says whether the legacy client takes a value for nothing that was asked
+// for: one that is left at zero, or a number below it.
+func unasked(v any) bool {
+	switch n := v.(type) {
+	case nil:
+		return true
+	case int:
+		return n < 0
+	case time.Duration:
+		return n < 0
+	}
+	return false
 }
 
 // unfitForBinding is what the legacy client refuses before it compares the
@@ -309,10 +323,11 @@ func (p *ConsumerPass) unfitForBinding() (f Finding, unfit bool) {
 	return Finding{}, false
 }
 
-// bindCompares are the fields that the legacy client's checkConfig looks at.
+// bindCompares are the fields that the legacy client's checkConfig looks at. It
+// would look at sample_freq, too, and has no option for it.
 var bindCompares = map[string]bool{
-	"description": true, "deliver_policy": true, "opt_start_seq": true, "opt_start_time": true, "ack_policy": true,
-	"ack_wait": true, "max_deliver": true, "replay_policy": true, "rate_limit_bps": true, "sample_freq": true,
+	"durable_name": true, "description": true, "deliver_policy": true, "opt_start_seq": true, "opt_start_time": true, "ack_policy": true,
+	"ack_wait": true, "max_deliver": true, "replay_policy": true, "rate_limit_bps": true,
 	"max_waiting": true, "max_ack_pending": true, "flow_control": true, "idle_heartbeat": true, "num_replicas": true,
 	"mem_storage": true,
 }

@@ -1,6 +1,9 @@
 package broker
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Differing lists the fields in which two configurations differ, in the order of
 // the table.
@@ -23,7 +26,8 @@ func namesOf[C any](fields []*Field[C]) []string {
 }
 
 // Same says whether e and other are the same answer. The reason of invalid JSON
-// is Go's and names the broker's own types, so that it does not count.
+// is Go's and names the broker's own types, so that it does not count, and neither
+// does the order in which a broker names consumers, which is that of a map.
 func (e *APIError) Same(other *APIError) bool {
 	if e == nil || other == nil {
 		return e == other
@@ -31,7 +35,22 @@ func (e *APIError) Same(other *APIError) bool {
 	if e.ErrCode == 10025 && other.ErrCode == 10025 {
 		return e.Code == other.Code && reasoned(e) == reasoned(other)
 	}
+	if a, ok := strings.CutPrefix(e.Description, violates); ok {
+		b, also := strings.CutPrefix(other.Description, violates)
+		return also && e.Code == other.Code && e.ErrCode == other.ErrCode && sameNames(a, b)
+	}
 	return *e == *other
+}
+
+// violates begins the refusal of limits that live consumers exceed (stream.go:2776
+// of 2.15.3).
+const violates = "change to limits violates consumers: "
+
+func sameNames(a, b string) bool {
+	x, y := strings.Split(a, ", "), strings.Split(b, ", ")
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }
 
 // reasoned says whether a refusal of JSON tells why: brokers before 2.11 do not.

@@ -134,7 +134,7 @@ func (b Broker) limitsRefusal(live, next *StreamConfig, consumers []Sibling) *re
 		return nil
 	}
 	slices.Sort(over)
-	return notUpdated("consumer_limits", "change to limits violates consumers: "+strings.Join(over, ", "))
+	return notUpdated("consumer_limits", violates+strings.Join(over, ", "))
 }
 
 // notUpdated is the general refusal of an update, 10069.

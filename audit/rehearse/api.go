@@ -19,6 +19,13 @@ const (
 	askTimeout = 5 * time.Second       // of one request
 	patience   = 30 * time.Second      // of a request that is tried again
 	pause      = 20 * time.Millisecond // before that
+
+	// placePatience is for a cluster that can not place a stream, though it has
+	// servers enough: to its leader, one of them is not there.
+	placePatience = 10 * time.Second
+	// storePatience is for a store that can not be made: what is in the way may be
+	// one that was just deleted, or the name.
+	storePatience = 2 * time.Second
 )
 
 // errNoAnswer says that the broker did not answer one request, which may be the
@@ -42,10 +49,10 @@ type answer struct {
 func (c *cell) ask(ctx context.Context, r request) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for {
+	for start := time.Now(); ; {
 		got, err := c.askOnce(ctx, r)
 		switch {
-		case err == nil && !passing(got.Err):
+		case err == nil && !passing(got.Err, time.Since(start)):
 			return got, nil
 		case err != nil && !errors.Is(err, nats.ErrTimeout) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrNoResponders):
 			return answer{}, fmt.Errorf("%s: %w", r.subject, err)
@@ -62,9 +69,18 @@ func (c *cell) ask(ctx context.Context, r request) (answer, error) {
 }
 
 // passing says whether an error tells the moment, not the request: a store that
-// was deleted and is still in the way, or a leader that is not there yet.
-func passing(err *broker.APIError) bool {
-	return err != nil && (err.Description == "error creating store for stream" || err.Code == 503 && err.ErrCode == 10008)
+// was deleted and is still in the way, a server that seems to be away, or a leader
+// that is not there yet.
+func passing(err *broker.APIError, waited time.Duration) bool {
+	switch {
+	case err == nil:
+		return false
+	case err.Description == "error creating store for stream":
+		return waited < storePatience
+	case err.ErrCode == 10005: // nobody asks for a place here
+		return waited < placePatience
+	}
+	return err.Code == 503 && err.ErrCode == 10008
 }
 
 func (c *cell) askOnce(ctx context.Context, r request) (answer, error) {

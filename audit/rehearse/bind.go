@@ -95,7 +95,7 @@ func optionsOf(d *audit.Declaration, live *broker.ConsumerConfig) bindOptions {
 		o.subject = live.FilterSubject
 	}
 	for i, f := range broker.ConsumerFields() {
-		if !d.Declared.Has(i) || f.Name == "durable_name" || f.Name == "filter_subject" {
+		if !d.Declared.Has(i) || f.Get(c) == nil || f.Name == "durable_name" || f.Name == "filter_subject" {
 			continue
 		}
 		opt, ok := optionFor(f.Name, c)
@@ -138,6 +138,10 @@ func optionFor(field string, c *broker.ConsumerConfig) (opt nats.SubOpt, ok bool
 		return nats.PullMaxWaiting(c.MaxWaiting), true
 	case "max_ack_pending":
 		return nats.MaxAckPending(c.MaxAckPending), true
+	case "idle_heartbeat":
+		return nats.IdleHeartbeat(c.IdleHeartbeat), true
+	case "flow_control":
+		return when(c.FlowControl, nats.EnableFlowControl()), true
 	case "headers_only":
 		return when(c.HeadersOnly, nats.HeadersOnly()), true
 	case "max_batch":
@@ -149,7 +153,7 @@ func optionFor(field string, c *broker.ConsumerConfig) (opt nats.SubOpt, ok bool
 	case "inactive_threshold":
 		return nats.InactiveThreshold(c.InactiveThreshold), true
 	case "num_replicas":
-		return nats.ConsumerReplicas(c.Replicas), true
+		return when(c.Replicas > 0, nats.ConsumerReplicas(c.Replicas)), true
 	case "mem_storage":
 		return when(c.MemStorage, nats.ConsumerMemoryStorage()), true
 	}

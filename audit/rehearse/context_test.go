@@ -70,7 +70,7 @@ func TestCluster(t *testing.T) {
 	w.declare(t, audit.Replace, "ORDERS", `{"durable_name": "b", "ack_policy": "explicit", "filter_subject": "orders.a"}`)
 	w.declare(t, audit.Replace, "ORDERS", `{"durable_name": "c", "ack_policy": "explicit", "filter_subject": "orders.c", "num_replicas": 3}`)
 	w.declare(t, audit.Create, "ORDERS", `{"durable_name": "d", "ack_policy": "all", "filter_subject": "orders.d"}`)
-	w.declareStream(t, audit.Replace, `{"name": "NEW", "subjects": ["new"], "num_replicas": 3}`)
+	w.declareStream(t, audit.Replace, `{"name": "NEW", "subjects": ["new"], "num_replicas": 3, "placement": {"cluster": "us"}}`)
 	w.declare(t, audit.Bind, "NEW", `{"durable_name": "a", "ack_policy": "explicit", "num_replicas": 3}`)
 	r := w.run(t, rehearse.Options{})
 	agreeing(t, r, "NEW: create", "NEW/a: create",
@@ -80,8 +80,10 @@ func TestCluster(t *testing.T) {
 	if got := r.Cells[0]; got.Servers != 3 {
 		t.Errorf("rebuilt on %d servers, want 3", got.Servers)
 	}
-	if notes := strings.Join(r.Entries[2].Notes, "\n"); !strings.Contains(notes, "without its placement") {
-		t.Errorf("notes %q do not tell of the placement", notes)
+	for _, e := range []audit.Rehearsed{r.Entries[0], r.Entries[2]} {
+		if notes := strings.Join(e.Notes, "\n"); strings.Count(notes, "without its placement") != 1 {
+			t.Errorf("%s: notes %q do not tell of the placement", e.Name(), notes)
+		}
 	}
 }
 

@@ -29,11 +29,15 @@ type scene struct {
 	failed string               // why the declaration could not be asked
 }
 
-func newPlay(c *cell, ds []*audit.Declaration, predicted *audit.Report) *play {
+func newPlay(c *cell, ds []*audit.Declaration, placed map[*audit.Declaration]bool, predicted *audit.Report) *play {
 	p := &play{cell: c, declared: map[string]*audit.Declaration{}}
 	for _, d := range ds {
-		if d.Target.Matches(c.now) {
-			p.declared[d.Name()] = d
+		if !d.Target.Matches(c.now) {
+			continue
+		}
+		p.declared[d.Name()] = d
+		if placed[d] {
+			p.note(d.Name(), withoutPlacement)
 		}
 	}
 	byName := map[string]*scene{}
@@ -152,7 +156,10 @@ func (p *play) rehearsed(s *scene, e *audit.Entry) audit.Rehearsed {
 		r.Skipped = s.failed
 	}
 	if r.Skipped == "" {
-		r.Model = &audit.Answer{Outcome: e.Outcome, Error: e.Error, After: e.After, Client: refusedBinding(e)}
+		r.Model = &audit.Answer{Outcome: e.Outcome, Error: e.Error, After: e.After}
+		if d := p.declared[e.Name()]; d.Consumer != "" && subscribes(d) {
+			r.Model.Client = refusedBinding(e)
+		}
 	}
 	return r
 }

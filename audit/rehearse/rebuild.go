@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -97,22 +98,33 @@ func (c *cell) rebuildStream(ctx context.Context, s *audit.StreamView) error {
 	config.Metadata = broker.UserMetadata(config.Metadata)
 	if config.Placement != nil {
 		config.Placement = nil
-		c.note(s.Name, "rehearsed without its placement, which no server here satisfies")
+		c.note(s.Name, withoutPlacement)
 	}
 	steps, err := streamSteps(&config)
 	if err != nil {
 		return err
 	}
 	refused, err := c.take(ctx, steps)
+	if no := unmade("stream", refused, err); no != "" {
+		c.leaveOut(s.Name, no)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	if refused != nil {
-		c.leaveOut(s.Name, "the rehearsal's broker refuses the stream as it is live: "+refused.Error())
-		return nil
-	}
 	c.made[s.Name] = &made{steps: steps, consumers: map[string]*madeConsumer{}}
 	return nil
+}
+
+// unmade says why something could not be made as it is live, or "".
+func unmade(what string, refused *broker.APIError, err error) string {
+	switch {
+	case errors.Is(err, errNoAnswer):
+		return "the rehearsal's broker does not make the " + what + " as it is live: " + err.Error()
+	case refused != nil:
+		return "the rehearsal's broker refuses the " + what + " as it is live: " + refused.Error()
+	}
+	return ""
 }
 
 // streamSteps are the requests that make a stream. No stream is created sealed.
@@ -172,4 +184,8 @@ func (c *cell) leaveOut(name, why string) {
 }
 
 // note says what is not as it is live.
-func (c *cell) note(name, text string) { c.aside[name] = append(c.aside[name], text) }
+func (c *cell) note(name, text string) {
+	if !slices.Contains(c.aside[name], text) {
+		c.aside[name] = append(c.aside[name], text)
+	}
+}

@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -28,11 +29,13 @@ func (c *cell) rebuildConsumers(ctx context.Context, s *audit.StreamView, m *mad
 			continue
 		}
 		no, err := c.rebuildConsumer(ctx, s.Name, k, m, plain)
-		if err != nil {
-			return err
-		}
-		if no != nil {
+		switch {
+		case no != nil:
 			refused = append(refused, k)
+		case errors.Is(err, errNoAnswer):
+			c.leaveOut(s.Name+"/"+k.Name, unmade("consumer", no, err))
+		case err != nil:
+			return err
 		}
 	}
 	for _, k := range refused {
@@ -41,7 +44,7 @@ func (c *cell) rebuildConsumers(ctx context.Context, s *audit.StreamView, m *mad
 			return err
 		}
 		if no != nil {
-			c.leaveOut(s.Name+"/"+k.Name, "the rehearsal's broker refuses the consumer as it is live: "+no.Error())
+			c.leaveOut(s.Name+"/"+k.Name, unmade("consumer", no, nil))
 		}
 	}
 	return nil

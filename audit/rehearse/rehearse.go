@@ -47,6 +47,7 @@ func Run(ctx context.Context, f *audit.Fleet, ds []*audit.Declaration, o Options
 }
 
 func rehearseAll(ctx context.Context, cells []*cell, ds []*audit.Declaration, o Options) (*audit.Rehearsal, error) {
+	ds, placed := unplaced(ds)
 	rebuilt, err := look(ctx, cells)
 	if err != nil {
 		return nil, err
@@ -58,7 +59,7 @@ func rehearseAll(ctx context.Context, cells []*cell, ds []*audit.Declaration, o 
 	r := &audit.Rehearsal{Schema: audit.RehearsalSchema, Entries: []audit.Rehearsed{}}
 	for _, c := range cells {
 		r.BrokerVersion = c.now.Broker.Version.String()
-		entries, err := newPlay(c, ds, predicted).run(ctx)
+		entries, err := newPlay(c, ds, placed, predicted).run(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("cell %q: %w", c.was.Name, err)
 		}
