@@ -39,22 +39,26 @@ func TestWorkQueueThatAnUpdateMade(t *testing.T) {
 
 func TestAccountLimits(t *testing.T) {
 	t.Parallel()
-	w := &world{account: `{"account": "TEAM", "limits": {"max_streams": 2, "max_consumers": 2, "max_ack_pending": 400, "storage_max_stream_bytes": 1000, "max_bytes_required": true}}`}
+	w := &world{account: `{"account": "TEAM", "limits": {"max_streams": 2, "max_consumers": 3, "max_ack_pending": 400, "storage_max_stream_bytes": 1000, "max_bytes_required": true}}`}
 	w.stream(`{"name": "A", "subjects": ["a"], "retention": "limits", "num_replicas": 1, "max_bytes": 900}`,
-		`{"durable_name": "one", "ack_policy": "explicit", "max_ack_pending": 400}`)
+		`{"durable_name": "one", "ack_policy": "explicit", "max_ack_pending": 400}`,
+		`{"durable_name": "two", "ack_policy": "explicit", "max_ack_pending": 400}`)
+	w.stream(`{"name": "FULL", "subjects": ["full"], "retention": "limits", "num_replicas": 1, "max_bytes": 900}`,
+		`{"durable_name": "one", "ack_policy": "explicit"}`, `{"durable_name": "two", "ack_policy": "explicit"}`, `{"durable_name": "three", "ack_policy": "explicit"}`)
 	w.declareStream(t, audit.Replace, `{"name": "A", "subjects": ["a"], "max_bytes": 2000}`)
-	w.declareStream(t, audit.Replace, `{"name": "B", "subjects": ["b"]}`)
+	w.declareStream(t, audit.Replace, `{"name": "FULL", "subjects": ["full"]}`)
 	w.declareStream(t, audit.Replace, `{"name": "C", "subjects": ["c"], "max_bytes": 1}`)
-	w.declareStream(t, audit.Replace, `{"name": "D", "subjects": ["d"], "max_bytes": 1}`)
-	w.declare(t, audit.Replace, "A", `{"durable_name": "two", "ack_policy": "explicit"}`)
 	w.declare(t, audit.Replace, "A", `{"durable_name": "three", "ack_policy": "explicit", "max_ack_pending": 1000}`)
 	w.declare(t, audit.Replace, "A", `{"durable_name": "four", "ack_policy": "explicit"}`)
+	w.declare(t, audit.Replace, "A", `{"durable_name": "five", "ack_policy": "explicit"}`)
+	w.declare(t, audit.Replace, "FULL", `{"durable_name": "four", "ack_policy": "explicit"}`)
 	r := w.run(t, rehearse.Options{})
 	agreeing(t, r,
 		"A: reject stream max bytes exceeds account limit max stream bytes (10122)",
-		"A/four: create", "A/three: reject consumer max ack pending exceeds system limit of 400 (10121)", "A/two: create",
-		"B: reject account requires a stream config to have max bytes set (10113)",
-		"C: create", "D: create")
+		"A/five: create", "A/four: create", "A/three: reject consumer max ack pending exceeds system limit of 400 (10121)",
+		"C: reject maximum number of streams reached (10027)",
+		"FULL: reject account requires a stream config to have max bytes set (10113)",
+		"FULL/four: reject maximum consumers limit reached (10026)")
 	if a := toJSON(t, r.Entries[1].Broker.After); !strings.Contains(a, `"max_ack_pending": 400`) {
 		t.Errorf("the account's limit is not in force:\n%s", a)
 	}

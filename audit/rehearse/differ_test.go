@@ -62,6 +62,16 @@ func TestDifferences(t *testing.T) {
 
 func after(e *audit.Entry) *broker.ConsumerConfig { return e.After.(*broker.ConsumerConfig) }
 
+// TestAnotherError has both refuse, in other words.
+func TestAnotherError(t *testing.T) {
+	t.Parallel()
+	w := (&world{}).stream(`{"name": "A", "subjects": ["a"], "retention": "limits"}`, `{"durable_name": "c", "ack_policy": "explicit"}`)
+	w.declare(t, audit.Replace, "A", `{"durable_name": "c", "ack_policy": "all"}`)
+	r := w.run(t, wrong(func(e *audit.Entry) { e.Error = &broker.APIError{Code: 500, ErrCode: 10012, Description: "no"} }))
+	want := []audit.Difference{{Field: "error", Model: "500 no (10012)", Broker: "500 ack policy can not be updated (10012)", Kind: broker.KindValue}}
+	diff(t, want, r.Entries[0].Differences)
+}
+
 // TestEvidence holds all that it takes to see a difference again.
 func TestEvidence(t *testing.T) {
 	t.Parallel()
@@ -139,6 +149,22 @@ func TestPartialCell(t *testing.T) {
 		t.Errorf("verdict %s, %+v", r.Verdict, r.Summary)
 	}
 	diff(t, "HIDDEN the list of consumers could not be read: permission denied", r.Cells[0].Notes[len(r.Cells[0].Notes)-1])
+}
+
+// TestUnseen has a consumer that may exist though the snapshot lacks it.
+func TestUnseen(t *testing.T) {
+	t.Parallel()
+	w := orders(t)
+	w.declare(t, audit.Replace, "ORDERS", `{"durable_name": "hidden", "ack_policy": "explicit"}`)
+	f := w.fleet(t)
+	f.Cells[0].Complete = false
+	f.Cells[0].Missing = []audit.Missing{{Stream: "ORDERS", What: "the list of consumers", Reason: "permission denied"}}
+	r, err := rehearse.Run(t.Context(), f, w.declared, rehearse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff(t, audit.RehearsalSummary{Entries: 3, Agree: 2, Skipped: 1}, r.Summary)
+	diff(t, "the list of consumers could not be read: permission denied", r.Entries[2].Skipped)
 }
 
 // TestAnotherLine tells that the answer is another broker's.
