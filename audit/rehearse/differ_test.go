@@ -167,6 +167,35 @@ func TestUnseen(t *testing.T) {
 	diff(t, "the list of consumers could not be read: permission denied", r.Entries[2].Skipped)
 }
 
+// TestStreamWithoutConfig is known of its consumers alone: they are rehearsed on
+// defaults, and its own declaration is not.
+func TestStreamWithoutConfig(t *testing.T) {
+	t.Parallel()
+	s, err := audit.ReadSnapshot("info.json", []byte(`{"stream_name": "A", "name": "c", "config": {"durable_name": "c", "ack_policy": "explicit"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := audit.Index(s, broker.Version{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := (&world{}).declare(t, audit.Replace, "A", `{"durable_name": "c", "ack_policy": "explicit", "max_deliver": 3}`)
+	r, err := rehearse.Run(t.Context(), f, w.declared, rehearse.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agreeing(t, r, "A/c: update")
+	if notes := strings.Join(r.Cells[0].Notes, "\n"); !strings.Contains(notes, "no config of stream A") {
+		t.Errorf("notes %q do not tell the assumption", notes)
+	}
+	w.declareStream(t, audit.Replace, `{"name": "A", "subjects": ["a"]}`)
+	if r, err = rehearse.Run(t.Context(), f, w.declared, rehearse.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	diff(t, audit.RehearsalSummary{Entries: 2, Skipped: 2}, r.Summary)
+	diff(t, "the snapshot has no config of the stream", r.Entries[0].Skipped)
+}
+
 // TestAnotherLine tells that the answer is another broker's.
 func TestAnotherLine(t *testing.T) {
 	t.Parallel()
