@@ -37,7 +37,7 @@ func Compare(f *Fleet, declarations []*Declaration, o Options) (*Report, error) 
 	for _, cell := range f.Cells {
 		c := &comparer{cell: cell, rules: Rules(), judge: judge, since: o.Since, taken: f.TakenAt, liveOnly: len(declarations) == 0}
 		for _, d := range declarations {
-			if d.Target.matches(cell) {
+			if d.Target.Matches(cell) {
 				c.add(d)
 			}
 		}

@@ -88,7 +88,7 @@ func (c *comparer) predict(p *ConsumerPass) {
 		held = p.Live.Config
 		live = &broker.LiveConsumer{Config: held, Bound: p.Live.State.PushBound}
 	}
-	req, sends := p.Declaration.consumerRequest(held)
+	req, sends := p.Declaration.SentConsumer(held)
 	if !sends {
 		p.Result = broker.Result[broker.ConsumerConfig]{Outcome: broker.Untouched, Stored: held}
 		return

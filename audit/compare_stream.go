@@ -63,7 +63,7 @@ func (c *comparer) predictStream(p *StreamPass) {
 	if p.Live != nil {
 		live, consumers = p.Live.Config, p.Live.Siblings
 	}
-	req, sends := p.Declaration.streamRequest(live)
+	req, sends := p.Declaration.SentStream(live)
 	if !sends {
 		p.Result = broker.Result[broker.StreamConfig]{Outcome: broker.Untouched, Stored: live}
 		return

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/natsmig/natsmig/audit/broker"
@@ -262,3 +263,17 @@ func (s *StreamView) unwanted() (n bounds, ok bool) {
 
 // upTo is how many sequences there are from the first one to seq.
 func (s *StreamView) upTo(seq uint64) uint64 { return below(seq+1, max(s.State.FirstSeq, 1)) }
+
+// Lost counts the stored messages, given by subject, that no consumer wants any
+// more when the filters of one of them become next. Others are the stream's other
+// consumers. Where they have got to is not looked at: what one of them has handled
+// already counts as wanted.
+func Lost(stored map[string]uint64, was, next []string, others []broker.Sibling) (lost uint64) {
+	for subject, n := range stored {
+		wanted := slices.ContainsFunc(others, func(s broker.Sibling) bool { return within(subject, s.Config.Filters()) })
+		if within(subject, was) && !within(subject, next) && !wanted {
+			lost += n
+		}
+	}
+	return lost
+}

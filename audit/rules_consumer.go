@@ -288,15 +288,21 @@ var bindRefused = &Rule{
 	Title: "the client refuses to bind",
 	Doc: `The legacy client compares what the code asks for with the durable that exists and returns an
 untyped error for some fields: description, the policies, start position, ack_wait, max_deliver,
-rate limit, sampling, max_waiting, max_ack_pending, heartbeat, replicas. It does not look at
+rate limit, max_waiting, max_ack_pending, heartbeat, replicas. It does not look at
 backoff, filter_subjects, inactive_threshold, headers_only, the request limits or metadata, and
-skips what is left at zero (nats.go js.go:1631, v1.55.0). The subscription fails at start-up.`,
+skips what is zero or negative (nats.go js.go:1631, v1.55.0). Before that it wants the subject to be
+the durable's filter_subject, and the durable to be one that is pulled from. The subscription
+fails at start-up.`,
 	Consumer: func(p *ConsumerPass) {
 		if p.Live == nil || p.Declaration == nil || p.Declaration.Writer != Bind || p.Declaration.Origin == FromNACK {
 			return
 		}
+		if f, no := p.unfitForBinding(); no {
+			p.Report(f)
+			return
+		}
 		for _, f := range p.Entry.Fields {
-			if f.Class == Ignored && bindCompares[f.Name] {
+			if f.Class == Ignored && bindCompares[f.Name] && !unasked(f.Declared) {
 				p.Report(Finding{
 					Field: f.Name, Have: f.Have, Want: f.Declared,
 					Message: fmt.Sprintf("PullSubscribe fails: the configuration requests %s to be %s, but the consumer's value is %s", f.Name, Show(f.Declared), Show(f.Have)),
@@ -307,10 +313,48 @@ skips what is left at zero (nats.go js.go:1631, v1.55.0). The subscription fails
 	},
 }
 
-// bindCompares are the fields that the legacy client's checkConfig looks at.
+// unasked says whether the legacy client takes a value for nothing that was asked
+// for: one that is left at zero, or a number below it.
+func unasked(v any) bool {
+	switch n := v.(type) {
+	case nil:
+		return true
+	case int:
+		return n < 0
+	case time.Duration:
+		return n < 0
+	}
+	return false
+}
+
+// unfitForBinding is what the legacy client refuses before it compares the
+// settings (nats.go js.go:1579 processConsInfo, v1.55.0). A declaration that
+// leaves the filter out does not tell with which subject the code subscribes.
+func (p *ConsumerPass) unfitForBinding() (f Finding, unfit bool) {
+	live, d := p.Live.Config, p.Declaration
+	filtered := d.declares("filter_subject") || d.declares("filter_subjects")
+	switch asks := d.Request.Config.FilterSubject; {
+	case filtered && live.FilterSubject != "" && asks != live.FilterSubject:
+		return Finding{
+			Field: "filter_subject", Have: live.FilterSubject, Want: text(asks),
+			Message: fmt.Sprintf("PullSubscribe fails: the subject %s is not the consumer's filter %s", Show(text(asks)), live.FilterSubject),
+			Fix:     "declare the live filter, or update the durable with CreateOrUpdateConsumer first",
+		}, true
+	case live.Push() && !d.Request.Config.Push():
+		return Finding{
+			Field: "deliver_subject", Have: live.DeliverSubject,
+			Message: "PullSubscribe fails: the consumer pushes to " + live.DeliverSubject,
+			Fix:     "subscribe to the push consumer, or declare a durable under another name",
+		}, true
+	}
+	return Finding{}, false
+}
+
+// bindCompares are the fields that the legacy client's checkConfig looks at. It
+// would look at sample_freq, too, and has no option for it.
 var bindCompares = map[string]bool{
-	"description": true, "deliver_policy": true, "opt_start_seq": true, "opt_start_time": true, "ack_policy": true,
-	"ack_wait": true, "max_deliver": true, "replay_policy": true, "rate_limit_bps": true, "sample_freq": true,
+	"durable_name": true, "description": true, "deliver_policy": true, "opt_start_seq": true, "opt_start_time": true, "ack_policy": true,
+	"ack_wait": true, "max_deliver": true, "replay_policy": true, "rate_limit_bps": true,
 	"max_waiting": true, "max_ack_pending": true, "flow_control": true, "idle_heartbeat": true, "num_replicas": true,
 	"mem_storage": true,
 }

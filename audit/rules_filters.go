@@ -117,7 +117,8 @@ func (p *ConsumerPass) markLosses() {
 }
 
 // narrows says whether an update of an interest stream's consumer leaves
-// subjects without it.
+// subjects without it, and deletes what is stored on them (consumer.go
+// updateConfig: not in 2.9.25, from 2.10).
 func (p *ConsumerPass) narrows() bool {
 	was, next, ok := p.filterChange()
 	return ok && p.Cell.Broker.Version.AtLeast(10) && p.StreamConfig.Retention == broker.InterestRetention && len(uncovered(was, next, p.StreamConfig.Subjects)) > 0

@@ -291,7 +291,7 @@ func checkFlowControlHeartbeat(r *consumerRequest) *refusal {
 }
 
 func checkNameMismatch(r *consumerRequest) *refusal {
-	if r.mismatched(r.c) {
+	if r.c.mismatched() {
 		return refuse("name", 400, 10132, "Consumer Durable and Name have to be equal if both are provided")
 	}
 	return nil

@@ -159,28 +159,36 @@ func (p *consumerPair) asked() broker.ConsumerConfig {
 	return d.Config
 }
 
-// sendable says whether the request can be written to the wire at all.
-func sendable(c document) bool {
-	p := consumerPair{config: c}
-	if strings.Contains(p.subject(), ".DURABLE.") && strings.Contains(p.id(), ".") {
-		return false // nobody listens
+// request is the pair's request as the model takes it.
+func (p *consumerPair) request() *broker.ConsumerRequest {
+	d, err := broker.DecodeConsumer([]byte(p.config.String()))
+	if err != nil {
+		panic(err)
 	}
-	return p.id() != "" && !strings.ContainsAny(p.id(), " \t") && !strings.HasSuffix(p.id(), ".")
+	return &broker.ConsumerRequest{
+		Config: d.Config, Action: p.action, Err: d.Err, Bad: d.Bad, Unknown: d.Unknown, Fields: d.Fields, Raw: []byte(p.config.String()),
+	}
 }
 
-// subject is where the model says that the request goes.
-func (p *consumerPair) subject() string {
-	if c := p.asked(); c.Durable != "" && c.Name != "" && c.Durable != c.Name {
-		return "$JS.API.CONSUMER.DURABLE.CREATE.S." + c.Durable
-	}
-	return "$JS.API.CONSUMER.CREATE.S." + p.id()
+// sendable says whether the request can be written to the wire at all.
+func sendable(c document) bool {
+	_, err := (&consumerPair{config: c}).request().Subject("S")
+	return err == nil
 }
 
 // play sends the request and compares the answer with the model's.
 func (p *consumerPair) play(t *testing.T, x *target) (mismatch string, got answer, outcome broker.Outcome) {
 	t.Helper()
-	payload := fmt.Sprintf(`{"stream_name":"S","config":%s,"action":%q}`, p.config, p.action)
-	got = x.ask(t, p.subject(), []byte(payload))
+	req := p.request()
+	subject, err := req.Subject("S")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := req.Body("S")
+	if err != nil {
+		t.Fatalf("%s: %v", p.config, err)
+	}
+	got = x.ask(t, "$JS.API."+subject, body)
 	if !got.lost {
 		mismatch, outcome = p.judge(t, x.model, got)
 	}
@@ -196,35 +204,18 @@ func (p *consumerPair) judge(t *testing.T, model broker.Broker, got answer) (mis
 		host.Consumers = append(host.Consumers, broker.Sibling{Name: o.name, Config: decodeConsumer(t, o.config)})
 	}
 	var live *broker.LiveConsumer
+	var held *broker.ConsumerConfig
 	if p.live != nil {
-		c := decodeConsumer(t, p.live.config)
-		live = &broker.LiveConsumer{Config: c, Bound: bound(c.DeliverSubject)}
-		host.Consumers = append(host.Consumers, broker.Sibling{Name: p.live.name, Config: c})
+		held = decodeConsumer(t, p.live.config)
+		live = &broker.LiveConsumer{Config: held, Bound: bound(held.DeliverSubject)}
+		host.Consumers = append(host.Consumers, broker.Sibling{Name: p.live.name, Config: held})
 	}
-	declared, err := broker.DecodeConsumer([]byte(p.config.String()))
-	if err != nil {
-		t.Fatalf("%s: %v", p.config, err)
-	}
-	want := model.Consumer(host, live, &broker.ConsumerRequest{
-		Config: declared.Config, Action: p.action, Err: declared.Err, Bad: declared.Bad, Unknown: declared.Unknown, Fields: declared.Fields,
-	})
+	want := model.Consumer(host, live, p.request())
 	outcome = broker.Reject
 	if got.err == nil {
-		outcome = consumerOutcome(t, live, got.config, stream.Replicas)
+		outcome = broker.ConsumerOutcome(held, decodeConsumer(t, got.config), stream.Replicas)
 	}
 	return compareConsumer(t, &want, outcome, got), outcome
-}
-
-func consumerOutcome(t *testing.T, live *broker.LiveConsumer, after json.RawMessage, replicas int) broker.Outcome {
-	t.Helper()
-	if live == nil {
-		return broker.Create
-	}
-	was, is := live.Config.Canonical(replicas), decodeConsumer(t, after).Canonical(replicas)
-	if compareStored(broker.ConsumerFields(), &was, &is) == "" {
-		return broker.Noop
-	}
-	return broker.Update
 }
 
 func compareConsumer(t *testing.T, want *broker.Result[broker.ConsumerConfig], outcome broker.Outcome, got answer) string {

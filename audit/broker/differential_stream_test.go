@@ -206,7 +206,7 @@ func (p *streamPair) judge(t *testing.T, model broker.Broker, got answer) (misma
 	})
 	outcome = broker.Reject
 	if got.err == nil {
-		outcome = streamOutcome(live, decodeStream(t, got.config))
+		outcome = broker.StreamOutcome(live, decodeStream(t, got.config))
 	}
 	switch {
 	case want.Outcome == broker.Unknown:
@@ -219,17 +219,6 @@ func (p *streamPair) judge(t *testing.T, model broker.Broker, got answer) (misma
 		mismatch = compareStored(broker.StreamFields(), want.Stored, decodeStream(t, got.config))
 	}
 	return mismatch, outcome
-}
-
-func streamOutcome(live, after *broker.StreamConfig) broker.Outcome {
-	if live == nil {
-		return broker.Create
-	}
-	was, is := live.Canonical(), after.Canonical()
-	if compareStored(broker.StreamFields(), &was, &is) == "" {
-		return broker.Noop
-	}
-	return broker.Update
 }
 
 // report is that of consumers.

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -15,8 +16,9 @@ type StreamRequest struct {
 	Err     *APIError
 	Bad     string
 	Unknown []string
-	Fields  FieldSet // see [ConsumerRequest]
-	Inner   []string // see [Decoded]
+	Fields  FieldSet        // see [ConsumerRequest]
+	Inner   []string        // see [Decoded]
+	Raw     json.RawMessage // see [ConsumerRequest]
 }
 
 // names says whether the request has the field.
@@ -35,7 +37,7 @@ func (b Broker) Stream(live *StreamConfig, peers []*StreamConfig, consumers []Si
 		return Result[StreamConfig]{Outcome: Unknown, Reason: why}
 	}
 	next := req.Config
-	create := req.Action == CreateOnly || req.Action == CreateOrUpdate && live == nil
+	create := req.creates(live != nil)
 	dropped, no := b.acceptStream(&next, req)
 	if no == nil && create {
 		no = b.preCreateRefusal(live, peers, &next)
@@ -190,12 +192,4 @@ func overlapWith(peers []*StreamConfig, next *StreamConfig) *refusal {
 	return nil
 }
 
-func differingStream(a, b *StreamConfig) []string {
-	var names []string
-	for i := range streamFields {
-		if !streamFields[i].Same(a, b) {
-			names = append(names, streamFields[i].Name)
-		}
-	}
-	return names
-}
+func differingStream(a, b *StreamConfig) []string { return namesOf(Differing(streamFields, a, b)) }

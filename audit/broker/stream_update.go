@@ -63,11 +63,7 @@ func (b Broker) updateStream(live *StreamConfig, peers []*StreamConfig, consumer
 		return reject(live, all[0].err, fieldsOf(all)...)
 	}
 	b.settle(next)
-	before, after := live.Canonical(), next.Canonical()
-	if len(differingStream(&before, &after)) == 0 {
-		return Result[StreamConfig]{Outcome: Noop, Stored: next}
-	}
-	return Result[StreamConfig]{Outcome: Update, Stored: next}
+	return Result[StreamConfig]{Outcome: StreamOutcome(live, next), Stored: next}
 }
 
 // sealedRefusal is a cluster's: the stream's leader checks what sealing has made of
@@ -156,7 +152,7 @@ func (b Broker) limitsRefusal(live, next *StreamConfig, consumers []Sibling) *re
 		return nil
 	}
 	slices.Sort(over)
-	why := "change to limits violates consumers: " + strings.Join(over, ", ")
+	why := violates + strings.Join(over, ", ")
 	if strict {
 		return b.notApplied("consumer_limits", why)
 	}

@@ -23,11 +23,15 @@ func writeJSON(r *audit.Report) (string, error) {
 	if full.Summary.Findings == nil {
 		full.Summary.Findings = map[audit.Severity]int{}
 	}
+	return indented(&full)
+}
+
+func indented(v any) (string, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(&full); err != nil {
+	if err := enc.Encode(v); err != nil {
 		return "", fmt.Errorf("encode report: %w", err)
 	}
 	return b.String(), nil
