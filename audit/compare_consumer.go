@@ -105,6 +105,9 @@ func (p *ConsumerPass) brokerStream() *broker.Stream {
 	if p.Stream != nil {
 		s.Consumers = p.Stream.Siblings
 	}
+	if p.StreamConfig.Draws() {
+		s.Peers = p.Cell.peers(p.StreamConfig.Name)
+	}
 	return s
 }
 

@@ -68,18 +68,7 @@ func (c *comparer) predictStream(p *StreamPass) {
 		p.Result = broker.Result[broker.StreamConfig]{Outcome: broker.Untouched, Stored: live}
 		return
 	}
-	p.Result = c.cell.Broker.Stream(live, c.peers(p.Declaration.Stream), consumers, req)
-}
-
-// peers are the account's other streams.
-func (c *comparer) peers(but string) []*broker.StreamConfig {
-	var all []*broker.StreamConfig
-	for _, s := range c.cell.Streams {
-		if s.Name != but {
-			all = append(all, s.Config)
-		}
-	}
-	return all
+	p.Result = c.cell.Broker.Stream(live, c.cell.peers(p.Declaration.Stream), consumers, req)
 }
 
 func (c *comparer) describeStream(p *StreamPass) {

@@ -262,3 +262,13 @@ func missingPolicies(have broker.FieldSet) string {
 	}
 	return names
 }
+
+// peers are the configs of the cell's other streams.
+func (c *CellView) peers(stream string) (all []*broker.StreamConfig) {
+	for _, s := range c.Streams {
+		if s.Name != stream {
+			all = append(all, s.Config)
+		}
+	}
+	return all
+}

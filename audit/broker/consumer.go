@@ -45,7 +45,7 @@ func (b Broker) Consumer(stream *Stream, live *LiveConsumer, req *ConsumerReques
 		b.honorName(&next)
 		b.honorLive(held, &next)
 		b.setConsumerDefaults(&next, stream.Config)
-		no = (&consumerRequest{b, &next, stream.Config}).check()
+		no = (&consumerRequest{b, &next, stream.Config, stream}).check()
 	}
 	var res Result[ConsumerConfig]
 	switch {

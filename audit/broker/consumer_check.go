@@ -22,6 +22,7 @@ type consumerRequest struct {
 	Broker
 	c      *ConsumerConfig
 	stream *StreamConfig
+	host   *Stream // with the same config
 }
 
 var consumerChecks = []consumerCheck{
@@ -230,18 +231,50 @@ func checkDirect(r *consumerRequest) *refusal {
 	return nil
 }
 
-// checkFilter29 wants the filter to be within a subject of the stream, or with
-// wildcards around one (consumer.go:4683 of 2.9.25). Later lines accept a filter
-// that matches nothing.
+// checkFilter29 wants the filter to be within a subject of the stream, or of a
+// stream that it draws from, or with wildcards around one (consumer.go:478 of
+// 2.9.25). Later lines accept a filter that matches nothing.
 func checkFilter29(r *consumerRequest) *refusal {
 	f := r.c.FilterSubject
-	if f == "" || r.stream.Draws() {
+	if f == "" {
 		return nil
 	}
-	if !ValidSubject(f) || !slices.ContainsFunc(r.stream.Subjects, func(s string) bool { return SubjectWithin(f, s) || SubjectWithin(s, f) }) {
+	subjects, elsewhere := r.host.reach()
+	if elsewhere {
+		return nil
+	}
+	if !ValidSubject(f) || !slices.ContainsFunc(subjects, func(s string) bool { return SubjectWithin(f, s) || SubjectWithin(s, f) }) {
 		return refuse("filter_subject", 400, 10093, "consumer filter subject is not a valid subset of the interest subjects")
 	}
 	return nil
+}
+
+// reach lists the subjects of the stream and of those that it draws from. It may
+// draw from elsewhere, too, and then nobody knows them all.
+func (s *Stream) reach() (subjects []string, elsewhere bool) {
+	seen := map[string]bool{s.Config.Name: true}
+	for queue := []*StreamConfig{s.Config}; len(queue) > 0; queue = queue[1:] {
+		subjects = append(subjects, queue[0].Subjects...)
+		for _, origin := range queue[0].origins() {
+			if origin.External != nil {
+				return subjects, true
+			}
+			i := slices.IndexFunc(s.Peers, func(p *StreamConfig) bool { return p.Name == origin.Name })
+			if i >= 0 && !seen[origin.Name] {
+				seen[origin.Name] = true
+				queue = append(queue, s.Peers[i])
+			}
+		}
+	}
+	return subjects, false
+}
+
+// origins are what a stream draws from: its mirror, or its sources.
+func (c *StreamConfig) origins() []*Source {
+	if c.Mirror != nil {
+		return []*Source{c.Mirror}
+	}
+	return slices.DeleteFunc(slices.Clone(c.Sources), func(s *Source) bool { return s == nil })
 }
 
 func checkFilters(r *consumerRequest) *refusal {

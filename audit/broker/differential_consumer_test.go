@@ -59,6 +59,7 @@ type consumerGame struct {
 	*random
 	*tally
 	stream document
+	peers  []json.RawMessage
 	held   []sibling
 	over   bool // what the broker holds is not certain any more
 }
@@ -72,12 +73,23 @@ func (g *consumerGame) start(t *testing.T) {
 	t.Helper()
 	g.clean(t)
 	for {
-		got := g.ask(t, "$JS.API.STREAM.CREATE.S", []byte(g.hostStream().String()))
+		host := g.hostStream()
+		if g.chance(8) {
+			var origin document
+			origin, host = g.origin(host)
+			made := g.ask(t, "$JS.API.STREAM.CREATE.P", []byte(origin.String()))
+			if made.err != nil || made.lost {
+				t.Fatalf("%s: %v", origin, made.err)
+			}
+			g.peers = []json.RawMessage{made.config}
+		}
+		got := g.ask(t, "$JS.API.STREAM.CREATE.S", []byte(host.String()))
 		if got.err == nil && !got.lost && g.settle(t, got.config) {
 			g.stream = parse(got.config)
 			return
 		}
 		g.clean(t)
+		g.peers = nil
 	}
 }
 
@@ -138,6 +150,7 @@ func (g *consumerGame) keep(t *testing.T, id string, config json.RawMessage) {
 // A consumerPair is a request and everything it meets.
 type consumerPair struct {
 	stream document
+	peers  []json.RawMessage
 	others []sibling
 	live   *sibling
 	config document
@@ -202,6 +215,9 @@ func (p *consumerPair) judge(t *testing.T, model broker.Broker, got answer) (mis
 	host := &broker.Stream{Config: stream}
 	for _, o := range p.others {
 		host.Consumers = append(host.Consumers, broker.Sibling{Name: o.name, Config: decodeConsumer(t, o.config)})
+	}
+	for _, peer := range p.peers {
+		host.Peers = append(host.Peers, decodeStream(t, peer))
 	}
 	var live *broker.LiveConsumer
 	var held *broker.ConsumerConfig
@@ -269,7 +285,7 @@ func (p *consumerPair) report(t *testing.T, x *target, mismatch string) (sure bo
 	if sure && x.model.Clustered { // which may have come to a state that lasts
 		sure = p.replay(t, x.another(), live) != ""
 	}
-	return x.complain(t, sure, "%s: %s\n  stream %s\n  others %s\n  live   %s\n  sent   %s action %q", x.name, mismatch, p.stream, names(p.others), live, p.config, p.action)
+	return x.complain(t, sure, "%s: %s\n  stream %s\n  peers  %s\n  others %s\n  live   %s\n  sent   %s action %q", x.name, mismatch, p.stream, p.peers, names(p.others), live, p.config, p.action)
 }
 
 func names(all []sibling) string {
@@ -285,6 +301,11 @@ func names(all []sibling) string {
 func (p *consumerPair) replay(t *testing.T, x *target, live document) string {
 	t.Helper()
 	x.clean(t)
+	for _, peer := range p.peers {
+		if got := x.ask(t, "$JS.API.STREAM.CREATE.P", []byte(parse(peer).String())); got.err != nil || got.lost {
+			return ""
+		}
+	}
 	made := x.ask(t, "$JS.API.STREAM.CREATE.S", []byte(p.stream.String()))
 	if made.err != nil || made.lost {
 		return ""

@@ -84,6 +84,9 @@ func (r *recorder) consumer(t *testing.T, x *target, p *consumerPair, got answer
 	if p.live != nil {
 		rec.LiveName, rec.Live = p.live.name, p.live.config
 	}
+	for _, peer := range p.peers {
+		rec.Peers = append(rec.Peers, recordedAsset{Config: peer})
+	}
 	r.add(t, x, rec, got)
 }
 
@@ -221,6 +224,9 @@ func (r *record) consumerPair() *consumerPair {
 	p := &consumerPair{stream: parse(r.Stream), others: siblings(r.Consumers), config: parseOrdered(r.Sent), action: r.Action}
 	if r.Live != nil {
 		p.live = &sibling{r.LiveName, r.Live}
+	}
+	for _, peer := range r.Peers {
+		p.peers = append(p.peers, peer.Config)
 	}
 	return p
 }

@@ -29,10 +29,6 @@ func TestCasesAgree(t *testing.T) {
 				continue
 			}
 			asked += r.Summary.Agree
-			if c.name == gapOf29 && r.Verdict == audit.Fail && strings.HasPrefix(r.BrokerVersion, "2.9.") {
-				t.Logf("%s: a known gap of the model", c.name)
-				continue
-			}
 			for i := range r.Entries {
 				report(t, c.name, &r.Entries[i])
 			}
@@ -43,12 +39,6 @@ func TestCasesAgree(t *testing.T) {
 		}
 	})
 }
-
-// gapOf29 is a situation of which the model does not know what 2.9 says: it wants a
-// consumer's filter to meet the subjects of the stream or of those that it draws
-// from (consumer.go:478 of 2.9.25), and the model takes any filter where a stream
-// draws.
-const gapOf29 = "NM207 silent"
 
 func report(t *testing.T, name string, e *audit.Rehearsed) {
 	t.Helper()
