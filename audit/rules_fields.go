@@ -263,7 +263,7 @@ var ignoredField = &Rule{
 	Title: "the broker or the writer ignores a declared field",
 	Doc: `A broker before 2.12 drops fields that it does not know, without an error: filter_subjects
 sent to 2.9 leaves the consumer with every message of the stream. A writer that binds
-sends nothing to a durable that exists. pause_until counts at creation only. Before 2.14
+sends nothing to a durable that exists. pause_until counts at creation only. Before 2.14.4
 mem_storage shows in the config and moves nothing.`,
 	Consumer: func(p *ConsumerPass) {
 		for _, f := range p.Entry.Fields {
@@ -298,8 +298,8 @@ func (p *ConsumerPass) checkStoredWithoutEffect() {
 	if d.declares("pause_until") && !sameTime(d.Request.Config.PauseUntil, next.PauseUntil) {
 		p.Report(Finding{Field: "pause_until", Message: "pause_until counts at creation only: an update keeps the live value without a word", Fix: "use the pause request (nats consumer pause)"})
 	}
-	if !p.Cell.Broker.Version.AtLeast(14) && live.MemStorage != next.MemStorage {
-		p.Report(Finding{Field: "mem_storage", Message: "mem_storage is stored, but before 2.14 the consumer's store does not move", Fix: "recreate the consumer under a new name"})
+	if live.MemStorage != next.MemStorage { // later brokers refuse the update
+		p.Report(Finding{Field: "mem_storage", Message: "mem_storage is stored, but before 2.14.4 the consumer's store does not move", Fix: "recreate the consumer under a new name"})
 	}
 }
 

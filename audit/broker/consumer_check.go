@@ -30,8 +30,7 @@ var consumerChecks = []consumerCheck{
 	{Check{"replicas, and the stream's", 0, 0, "consumer.go:750"}, checkConsumerReplicas},
 	{Check{"negative waits", 12, 0, "consumer.go:776"}, checkNegativeWaits},
 	{Check{"ack_policy flow_control", 14, 0, "consumer.go:786"}, checkFlowControlPolicy},
-	{Check{"backoff against max_deliver", 0, 9, "consumer.go:401 of 2.9.25"}, checkLadder29},
-	{Check{"backoff against max_deliver", 10, 0, "consumer.go:811"}, checkLadder},
+	{Check{"backoff against max_deliver", 0, 0, "consumer.go:811"}, checkLadder},
 	{Check{"the length of the description", 0, 0, "consumer.go:816"}, checkDescription},
 	{Check{"a push consumer", 0, 0, "consumer.go:820"}, checkPush},
 	{Check{"a pull consumer", 0, 0, "consumer.go:840"}, checkPull},
@@ -43,7 +42,7 @@ var consumerChecks = []consumerCheck{
 	{Check{"the start position against deliver_policy", 0, 0, "consumer.go:921"}, checkStart},
 	{Check{"sample_freq", 0, 0, "consumer.go:978"}, checkSampling},
 	{Check{"flow control without a heartbeat", 0, 0, "consumer.go:985"}, checkFlowControlHeartbeat},
-	{Check{"name against durable_name", 0, 11, "consumer.go:823 of 2.11.17"}, checkNameMismatch},
+	{Check{"name against durable_name", 0, 12, "consumer.go:823 of 2.11.17"}, checkNameMismatch},
 	{Check{"the size of the metadata", 10, 0, "consumer.go:996"}, checkConsumerMetadata},
 	{Check{"priority groups of a policy", 11, 0, "consumer.go:1004"}, checkPriority},
 	{Check{"priority groups without a policy", 12, 0, "consumer.go:1021"}, checkNoPriority},
@@ -63,6 +62,9 @@ func (r *consumerRequest) check() *refusal {
 }
 
 func checkNames(r *consumerRequest) *refusal {
+	if !r.Version.has(&assetNames) {
+		return nil
+	}
 	if r.c.Name != "" && !validAssetName(r.c.Name) {
 		return refuse("name", 500, 10052, `consumer name can not contain '.', '*', '>', '\', '/'`)
 	}
@@ -111,23 +113,14 @@ func checkFlowControlPolicy(r *consumerRequest) *refusal {
 	return nil
 }
 
-func ladderRefusal() *refusal {
-	return refuse("backoff", 400, 10116, "max deliver is required to be > length of backoff values")
-}
-
-// checkLadder29 refuses a ladder as long as max_deliver, and any ladder without
-// a bound.
-func checkLadder29(r *consumerRequest) *refusal {
-	if n := len(r.c.Backoff); n > 0 && r.c.MaxDeliver <= n {
-		return ladderRefusal()
-	}
-	return nil
-}
-
-// checkLadder refuses a ladder longer than max_deliver, whatever its text says.
+// checkLadder refuses a ladder longer than max_deliver, whatever its text says;
+// older brokers also one that is as long, and any ladder without a bound.
 func checkLadder(r *consumerRequest) *refusal {
-	if n := len(r.c.Backoff); n > 0 && r.c.MaxDeliver != -1 && n > r.c.MaxDeliver {
-		return ladderRefusal()
+	n, most := len(r.c.Backoff), r.c.MaxDeliver
+	switch {
+	case n == 0 || most == -1 && r.Version.has(&unlimitedLadder):
+	case n > most, n == most && !r.Version.has(&fullLadder):
+		return refuse("backoff", 400, 10116, "max deliver is required to be > length of backoff values")
 	}
 	return nil
 }
@@ -151,7 +144,7 @@ func checkPush(r *consumerRequest) *refusal {
 	case !c.Push():
 	case !literalSubject(c.DeliverSubject):
 		return refuse("deliver_subject", 400, 10079, "consumer deliver subject has wildcards")
-	case !ValidSubject(c.DeliverSubject) || r.Version.AtLeast(14) && reservedDestination(c.DeliverSubject):
+	case !ValidSubject(c.DeliverSubject) || r.Version.has(&ownDestinations) && reservedDestination(c.DeliverSubject):
 		return refuse("deliver_subject", 400, 10112, "invalid push consumer deliver subject")
 	case slices.ContainsFunc(r.stream.Subjects, func(s string) bool { return SubjectWithin(c.DeliverSubject, s) }):
 		return refuse("deliver_subject", 400, 10081, "consumer deliver subject forms a cycle")
@@ -350,7 +343,7 @@ func checkPriority(r *consumerRequest) *refusal {
 	switch {
 	case c.PriorityPolicy == "":
 		return nil
-	case c.Push():
+	case c.Push() && r.Version.has(&pullPriority):
 		return refuse("priority_policy", 400, 10178, "priority groups can not be used with push consumers")
 	case len(c.PriorityGroups) == 0:
 		return refuse("priority_groups", 400, 10159, "Setting PriorityPolicy requires at least one PriorityGroup to be set")

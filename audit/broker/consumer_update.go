@@ -16,9 +16,9 @@ type updateCheck struct {
 // field, so that a report can name them all though the broker names the first.
 var updateChecks = []updateCheck{
 	{Check{"deliver_policy", 0, 0, "consumer.go:2577"}, "deliver policy can not be updated", sameBy(func(c *cc) DeliverPolicy { return c.DeliverPolicy })},
-	{Check{"mem_storage", 14, 0, "consumer.go:2580"}, "storage type can not be updated", sameBy(func(c *cc) bool { return c.MemStorage })},
-	{Check{"direct", 14, 0, "consumer.go:2585"}, "direct can not be updated", sameBy(func(c *cc) bool { return c.Direct })},
-	{Check{"sourcing", 14, 0, "consumer.go:2588"}, "sourcing can not be updated", sameBy(func(c *cc) bool { return c.Sourcing })},
+	{Check{"mem_storage", 14, 0, "consumer.go:2580"}, "storage type can not be updated", fixedSince(&storageStays, func(c *cc) bool { return c.MemStorage })},
+	{Check{"direct", 14, 0, "consumer.go:2585"}, "direct can not be updated", fixedSince(&kindStays, func(c *cc) bool { return c.Direct })},
+	{Check{"sourcing", 14, 0, "consumer.go:2588"}, "sourcing can not be updated", fixedSince(&kindStays, func(c *cc) bool { return c.Sourcing })},
 	{Check{"opt_start_seq", 0, 0, "consumer.go:2591"}, "start sequence can not be updated", sameBy(func(c *cc) uint64 { return c.OptStartSeq })},
 	{Check{"opt_start_time", 0, 0, "consumer.go:2594"}, "start time can not be updated", sameStart},
 	{Check{"ack_policy", 0, 0, "consumer.go:2603"}, "ack policy can not be updated", sameBy(func(c *cc) AckPolicy { return c.AckPolicy })},
@@ -38,6 +38,13 @@ var deliverCheck = updateCheck{Check: Check{"deliver_subject", 0, 0, "consumer.g
 
 func sameBy[T comparable](value func(*ConsumerConfig) T) func(Broker, *ConsumerConfig, *ConsumerConfig) bool {
 	return func(_ Broker, live, next *ConsumerConfig) bool { return value(live) == value(next) }
+}
+
+// fixedSince is sameBy from a change on.
+func fixedSince(change *Change, value func(*ConsumerConfig) bool) func(Broker, *ConsumerConfig, *ConsumerConfig) bool {
+	return func(b Broker, live, next *ConsumerConfig) bool {
+		return value(live) == value(next) || !b.Version.has(change)
+	}
 }
 
 // sameStart compares instants. On 2.9 the broker compares pointers, so any
@@ -65,13 +72,13 @@ func (b Broker) updateRefusals(live *LiveConsumer, next *ConsumerConfig) []*refu
 	for i := range updateChecks {
 		add(&updateChecks[i])
 	}
-	if !b.Version.AtLeast(10) { // 2.9 looks at max_waiting before the deliver subject
+	if !b.Version.has(&waitsLast) {
 		add(&maxWaitingCheck)
 	}
 	if no := b.deliverRefusal(live, next); no != nil {
 		all = append(all, no)
 	}
-	if b.Version.AtLeast(10) {
+	if b.Version.has(&waitsLast) {
 		add(&maxWaitingCheck)
 	}
 	return all

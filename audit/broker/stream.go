@@ -50,7 +50,7 @@ func (b Broker) Stream(live *StreamConfig, peers []*StreamConfig, consumers []Si
 		if live != nil {
 			all = append(slices.Clip(peers), live)
 		}
-		no = (&streamRequest{b, &next, all}).check()
+		no = (&streamRequest{b, &next, all, false}).check()
 	}
 	var res Result[StreamConfig]
 	switch {
@@ -98,11 +98,11 @@ func (b Broker) preCreateRefusal(live *StreamConfig, peers []*StreamConfig, next
 	return b.accountRefusal(live, peers, next)
 }
 
-// accountRefusal is about the account's limits on streams and consumers. In 2.9 a
-// stream that is there already counts against itself.
+// accountRefusal is about the account's limits on streams and consumers. On
+// older brokers a stream that is there already counts against itself.
 func (b Broker) accountRefusal(live *StreamConfig, peers []*StreamConfig, next *StreamConfig) *refusal {
 	count := len(peers)
-	if live != nil && !b.Version.AtLeast(10) {
+	if live != nil && !b.Version.has(&othersCount) {
 		count++
 	}
 	if limit := b.Limits.AccountStreams; limit > 0 && count >= limit {

@@ -13,6 +13,7 @@ type streamRequest struct {
 	Broker
 	c     *StreamConfig
 	peers []*StreamConfig // the account's streams, the one in question included
+	again bool            // an update is checked a second time, with what the first has filled in
 }
 
 // A streamStep is one default or one reason to refuse a stream.
@@ -45,8 +46,7 @@ var streamSteps = []streamStep{
 	{Check{"sources, and their origins", 10, 0, "stream.go:2274"}, checkSources},
 	{Check{"the prefixes of other domains and accounts", 0, 0, "stream.go:2360"}, checkPrefixes},
 	{Check{"cycles of sources and mirrors", 0, 0, "stream.go:2382"}, checkCycles},
-	{Check{"subjects", 0, 9, "stream.go:1278 of 2.9.25"}, checkSubjects29},
-	{Check{"subjects", 10, 0, "stream.go:2428"}, checkSubjects},
+	{Check{"subjects", 0, 0, "stream.go:2428"}, checkSubjects},
 	{Check{"max_bytes against the account's limits", 0, 0, "stream.go:2491"}, checkMaxBytes},
 	{Check{"subjects against each other", 0, 11, "stream.go:1765 of 2.11.17"}, checkOverlaps11},
 	{Check{"subject_transform", 11, 0, "stream.go:2498"}, checkTransform},
@@ -80,7 +80,7 @@ func badStream(field, why string) *refusal { return refuse(field, 500, 10052, wh
 
 func checkStreamName(r *streamRequest) *refusal {
 	if !r.Version.validName(r.c.Name) {
-		if !r.Version.AtLeast(12) {
+		if !r.Version.has(&assetNames) {
 			return badStream("name", "stream name is required and can not contain '.', '*', '>'")
 		}
 		return badStream("name", `stream name is required and can not contain '.', '*', '>', '\', '/'`)
@@ -229,22 +229,34 @@ func checkMarkers(r *streamRequest) *refusal {
 	c := r.c
 	switch ttl := c.SubjectDeleteMarkerTTL; {
 	case ttl < 0:
-		return badStream("subject_delete_marker_ttl", "subject delete marker TTL must not be negative")
+		return badStream("subject_delete_marker_ttl", r.markerWords()+" TTL must not be negative")
 	case ttl == 0:
 		return nil
+	case !c.AllowMsgTTL && !r.Version.has(&markersSetTTL):
+		return badStream("subject_delete_marker_ttl", "subject marker delete cannot be set if message TTLs are disabled")
 	case ttl < time.Second:
-		return badStream("subject_delete_marker_ttl", "subject delete marker TTL must be at least 1 second")
+		return badStream("subject_delete_marker_ttl", r.markerWords()+" TTL must be at least 1 second")
+	}
+	if !r.Version.has(&markersSetTTL) {
+		return nil
 	}
 	c.AllowMsgTTL = true
 	c.fillRollup()
 	return nil
 }
 
+func (r *streamRequest) markerWords() string {
+	if r.Version.has(&markersSetTTL) {
+		return "subject delete marker"
+	}
+	return "subject marker delete"
+}
+
 func checkSchedules(r *streamRequest) *refusal {
 	if !r.c.AllowMsgSchedules {
 		return nil
 	}
-	if r.c.Discard == DiscardNew {
+	if r.c.Discard == DiscardNew && r.Version.has(&schedulesOld) {
 		return badStream("allow_msg_schedules", "message scheduling cannot use discard new")
 	}
 	r.c.fillRollup()
@@ -335,7 +347,7 @@ func checkPlacement(r *streamRequest) *refusal {
 	if p.Preferred != "" {
 		return badStream("placement", "preferred server not permitted in placement")
 	}
-	if p.Cluster == "" && p.Tags == nil {
+	if p.Cluster == "" && p.Tags == nil && r.Version.has(&emptyPlacement) {
 		r.c.Placement = nil
 	}
 	return nil
@@ -355,7 +367,7 @@ func (b Broker) trimPlacement(c *StreamConfig) {
 }
 
 // validName is the version's rule for names of streams; path separators are
-// minded from 2.12 (jetstream.go:2891 of 2.15.3).
+// minded from a patch of 2.12 on (jetstream.go:2891 of 2.15.3).
 func (v Version) validName(name string) bool {
-	return name != "" && !strings.ContainsAny(name, " \t\r\n\f.*>") && (!v.AtLeast(12) || validAssetName(name))
+	return name != "" && !strings.ContainsAny(name, " \t\r\n\f.*>") && (!v.has(&assetNames) || validAssetName(name))
 }

@@ -16,6 +16,9 @@ func (c *StreamConfig) fillSubjects() {
 func checkSubjects(r *streamRequest) *refusal {
 	c := r.c
 	c.fillSubjects()
+	if !r.Version.has(&systemNoAck) {
+		return checkOldSubjects(r)
+	}
 	for i, s := range c.Subjects {
 		switch {
 		case !ValidSubject(s):
@@ -61,11 +64,11 @@ func checkOverlaps11(r *streamRequest) *refusal {
 	return nil
 }
 
-// reservedSubject refuses the broker's own subjects. Before 2.11 a wildcard
-// around them slips past.
+// reservedSubject refuses the broker's own subjects. On older
+// brokers a wildcard around them slips past.
 func (r *streamRequest) reservedSubject(s string) *refusal {
 	touches, spaces := SubjectsCollide, []string{"$JS.>", "$JSC.>", "$NRG.>"}
-	if !r.Version.AtLeast(11) {
+	if !r.Version.has(&wideReserved) {
 		touches, spaces = SubjectWithin, spaces[:2]
 	}
 	for _, space := range spaces {
@@ -79,9 +82,8 @@ func (r *streamRequest) reservedSubject(s string) *refusal {
 	return nil
 }
 
-func checkSubjects29(r *streamRequest) *refusal {
+func checkOldSubjects(r *streamRequest) *refusal {
 	c := r.c
-	c.fillSubjects()
 	for i, s := range c.Subjects {
 		switch {
 		case slices.Contains(c.Subjects[:i], s):

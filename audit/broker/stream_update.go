@@ -19,7 +19,7 @@ const cannot = "stream configuration update can not "
 
 // streamUpdateChecks are in the broker's order. All are 10052.
 var streamUpdateChecks = []streamUpdateCheck{
-	{Check{"max_consumers", 0, 11, "stream.go:1867 of 2.11.17"}, cannot + "change MaxConsumers", func(l, n *sc) bool { return l.MaxConsumers != n.MaxConsumers }},
+	{Check{"max_consumers", 0, 12, "stream.go:1867 of 2.11.17"}, cannot + "change MaxConsumers", func(l, n *sc) bool { return l.MaxConsumers != n.MaxConsumers }},
 	{Check{"storage", 0, 0, "stream.go:2600"}, cannot + "change storage type", func(l, n *sc) bool { return l.Storage != n.Storage }},
 	{Check{"retention", 0, 9, "stream.go:1405 of 2.9.25"}, cannot + "change retention policy", func(l, n *sc) bool { return l.Retention != n.Retention }},
 	{Check{"retention", 10, 0, "stream.go:2604"}, cannot + "change retention policy to/from workqueue", func(l, n *sc) bool {
@@ -46,8 +46,8 @@ func (k *streamUpdateCheck) refusal() *refusal {
 
 func (b Broker) updateStream(live *StreamConfig, peers []*StreamConfig, consumers []Sibling, next *StreamConfig) Result[StreamConfig] {
 	var all []*refusal
-	if no := (&streamRequest{b, next, append(slices.Clip(peers), live)}).check(); no != nil {
-		all = append(all, no) // checked again, with what the first time has filled in
+	if no := (&streamRequest{b, next, append(slices.Clip(peers), live), true}).check(); no != nil {
+		all = append(all, no)
 	} else {
 		all = b.streamUpdateRefusals(live, next)
 	}
@@ -73,7 +73,7 @@ func (b Broker) sealedRefusal(live *StreamConfig, peers []*StreamConfig, next *S
 		return nil
 	}
 	sealed := *next
-	return (&streamRequest{b, &sealed, append(slices.Clip(peers), live)}).check()
+	return (&streamRequest{b, &sealed, append(slices.Clip(peers), live), true}).check()
 }
 
 // settle is what a cluster loses on the way from its meta leader: the duplicate
@@ -88,12 +88,12 @@ func (b Broker) settle(c *StreamConfig) {
 // answer first.
 func (b Broker) streamUpdateRefusals(live, next *StreamConfig) []*refusal {
 	var all []*refusal
-	if no := b.replicasRefusal(next); no != nil && b.Version.AtLeast(14) {
+	if no := b.replicasRefusal(next); no != nil && b.Version.has(&aloneStays) {
 		all = append(all, no)
 	}
 	for i := range streamUpdateChecks {
 		k := &streamUpdateChecks[i]
-		if k.holds(b.Version) && k.bad(live, next) {
+		if k.holds(b.Version) && !(k.About == "max_consumers" && b.Version.has(&consumersChange)) && k.bad(live, next) {
 			all = append(all, k.refusal())
 		}
 	}
@@ -134,7 +134,7 @@ func (b Broker) updateSteps(live *StreamConfig, peers []*StreamConfig, consumers
 // (stream.go:1757 of 2.10.27).
 func (b Broker) limitsRefusal(live, next *StreamConfig, consumers []Sibling) *refusal {
 	was, now := live.ConsumerLimits, next.ConsumerLimits
-	strict := !b.Version.AtLeast(12)
+	strict := !b.Version.has(&zeroLimits)
 	limited := func(limit int64) bool { return strict || limit > 0 }
 	threshold := limited(int64(now.InactiveThreshold)) && now.InactiveThreshold != was.InactiveThreshold
 	pending := limited(int64(now.MaxAckPending)) && now.MaxAckPending != was.MaxAckPending
