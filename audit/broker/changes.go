@@ -27,6 +27,22 @@ var (
 		"a stream that is created again does not count against the account's max_streams (10027 before)",
 		[]Version{{2, 10, 26}}, "jetstream_api.go countStreams of 2.10.27",
 	}
+	oneCopy = Change{
+		"the bytes that a new stream reserves are counted without its replicas",
+		[]Version{{2, 10, 8}}, "jetstream.go checkBytesLimits of 2.10.8",
+	}
+	allCopies = Change{
+		"the bytes that a stream reserves are counted with its replicas, and those of an update as they will be",
+		[]Version{{2, 12, 9}, {2, 14, 1}}, "jetstream.go checkBytesLimits of 2.12.9",
+	}
+	overlapsFirst = Change{
+		"subjects that overlap each other are refused before max_bytes is looked at",
+		[]Version{{2, 12, 5}}, "stream.go checkStreamCfg of 2.12.5",
+	}
+	wordless = Change{
+		"a mistake that is in no token of a mapping is told without naming one",
+		[]Version{{2, 12, 5}}, "errors.go of 2.12.5",
+	}
 	shortFunctions = Change{
 		"the mapping functions left and right",
 		[]Version{{2, 10, 15}}, "subject_transform.go of 2.10.15",
@@ -104,8 +120,8 @@ var (
 // Changes lists what changed within a line, in the order of the versions.
 func Changes() []Change {
 	return []Change{
-		limitsFill, unlimitedLadder, shortFunctions, systemNoAck, fullLadder, waitsLast, othersCount, wideReserved, markersSetTTL,
-		pullPriority, emptyPlacement, consumersChange, subjectsName, sourcesWhole, assetNames, schedulesOld, zeroLimits,
+		limitsFill, oneCopy, unlimitedLadder, shortFunctions, systemNoAck, fullLadder, waitsLast, othersCount, wideReserved, markersSetTTL,
+		pullPriority, emptyPlacement, consumersChange, subjectsName, sourcesWhole, overlapsFirst, wordless, assetNames, allCopies, schedulesOld, zeroLimits,
 		storageStays, kindStays, aloneStays, shortChecked, accountFunctions, ownDestinations,
 	}
 }

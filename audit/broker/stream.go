@@ -163,8 +163,8 @@ func (b Broker) createStream(live *StreamConfig, peers []*StreamConfig, next *St
 func (b Broker) streamTextDiffers(live, next *StreamConfig) bool {
 	was, is := live.Metadata, next.Metadata
 	emptied := emptyList(next.Subjects) || emptyList(next.Sources)
-	if !b.Version.AtLeast(10) && !b.Clustered && len(next.Sources) > 0 {
-		return true
+	if !b.Version.AtLeast(10) && !b.Clustered && slices.ContainsFunc(next.Sources, func(s *Source) bool { return s != nil && (s.Name != "" || s.External != nil) }) {
+		return true // the broker keeps a key of its own in them (stream.go:601 of 2.9.25)
 	}
 	if b.Version.AtLeast(11) {
 		was, is = written(was), written(is)

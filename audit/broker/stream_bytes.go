@@ -27,7 +27,7 @@ func (b Broker) bytesRefusal(live *StreamConfig, peers []*StreamConfig, next *St
 // max_bytes.
 func (b Broker) ownBytes(live, next *StreamConfig) int64 {
 	copies := int64(max(next.Replicas, 1))
-	if b.Version.AtLeast(10) && !b.Version.AtLeast(12) {
+	if b.Version.has(&oneCopy) && !b.Version.has(&allCopies) {
 		copies = 1 // these do not count the replicas of what is new
 	}
 	switch {
@@ -35,13 +35,13 @@ func (b Broker) ownBytes(live, next *StreamConfig) int64 {
 		return copies
 	case live == nil:
 		return next.MaxBytes * copies
-	case b.Version.AtLeast(12):
+	case b.Version.has(&allCopies):
 		return max(next.MaxBytes, 0) * copies
 	}
 	return b.grownBytes(live, next, copies)
 }
 
-// grownBytes is what an update needs before 2.12: what the stream has already,
+// grownBytes is what an update needs on older brokers: what the stream has already,
 // even where it asks for less, and what it asks for more. No max_bytes counts as
 // minus one there before 2.11, and 2.9 counts new replicas of the old bytes.
 func (b Broker) grownBytes(live, next *StreamConfig, copies int64) int64 {

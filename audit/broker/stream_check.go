@@ -48,7 +48,7 @@ var streamSteps = []streamStep{
 	{Check{"cycles of sources and mirrors", 0, 0, "stream.go:2382"}, checkCycles},
 	{Check{"subjects", 0, 0, "stream.go:2428"}, checkSubjects},
 	{Check{"max_bytes against the account's limits", 0, 0, "stream.go:2491"}, checkMaxBytes},
-	{Check{"subjects against each other", 0, 11, "stream.go:1765 of 2.11.17"}, checkOverlaps11},
+	{Check{"subjects against each other", 0, 12, "stream.go:1765 of 2.11.17"}, checkOverlaps},
 	{Check{"subject_transform", 11, 0, "stream.go:2498"}, checkTransform},
 	{Check{"republish", 0, 0, "stream.go:2510"}, checkRepublish},
 	{Check{"placement", 11, 0, "stream.go:2548"}, checkPlacement},

@@ -35,7 +35,7 @@ func checkSubjects(r *streamRequest) *refusal {
 				return no
 			}
 		}
-		if r.Version.AtLeast(12) {
+		if r.Version.has(&overlapsFirst) {
 			if no := overlapRefusal(s, c.Subjects[i+1:]); no != nil {
 				return no
 			}
@@ -53,8 +53,11 @@ func overlapRefusal(s string, others []string) *refusal {
 	return nil
 }
 
-// checkOverlaps11 is a step of its own before 2.12.
-func checkOverlaps11(r *streamRequest) *refusal {
+// checkOverlaps is a step of its own on older brokers.
+func checkOverlaps(r *streamRequest) *refusal {
+	if r.Version.has(&overlapsFirst) {
+		return nil
+	}
 	for _, s := range r.c.Subjects {
 		others := slices.DeleteFunc(slices.Clone(r.c.Subjects), func(o string) bool { return o == s })
 		if no := overlapRefusal(s, others); no != nil {

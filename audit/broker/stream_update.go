@@ -117,9 +117,11 @@ func (b Broker) updateSteps(live *StreamConfig, peers []*StreamConfig, consumers
 	default:
 		steps = append(steps, overlaps, moves, limits)
 	}
-	steps = append(steps,
-		func() *refusal { return b.newSourcesRefusal(live, next) },
-		func() *refusal { return b.rerouteRefusal(live, next) })
+	if !b.moves(live, next) { // of a move, nobody hears what the stream's leader says
+		steps = append(steps,
+			func() *refusal { return b.newSourcesRefusal(live, next) },
+			func() *refusal { return b.rerouteRefusal(live, next) })
+	}
 	for _, step := range steps {
 		if no := step(); no != nil {
 			return []*refusal{no}
@@ -162,12 +164,17 @@ func (b Broker) limitsRefusal(live, next *StreamConfig, consumers []Sibling) *re
 // notUpdated is the general refusal of an update, 10069.
 func notUpdated(field, why string) *refusal { return refuse(field, 500, 10069, why) }
 
+// moves says whether a cluster takes the update for a move to another place, even
+// to where the stream is.
+func (b Broker) moves(live, next *StreamConfig) bool {
+	return b.Clustered && next.Placement != nil && !reflect.DeepEqual(live.Placement, next.Placement)
+}
+
 // moveRefusal is the cluster's: another place and another size are two steps
 // (jetstream_cluster.go:11796 of 2.15.3).
 func (b Broker) moveRefusal(live, next *StreamConfig) *refusal {
-	moves := next.Placement != nil && !reflect.DeepEqual(live.Placement, next.Placement)
 	scales := live.Replicas != next.Replicas || live.Retention != next.Retention && b.Version.AtLeast(15)
-	if moves && scales {
+	if b.moves(live, next) && scales {
 		return refuse("placement", 400, 10123, "can not move and scale a stream in a single update")
 	}
 	return nil

@@ -25,7 +25,7 @@ var (
 
 // inToken says in which token of the destination the mistake is.
 func (v Version) inToken(token string, err error) error {
-	if token == "" && v.AtLeast(12) {
+	if token == "" && v.has(&wordless) {
 		return err
 	}
 	return fmt.Errorf("%w in %s", err, token)

@@ -75,6 +75,17 @@ type Change struct {
 	Source string // where it is in nats-server
 }
 
+// Between lists the behaviors that one of two versions of a line has and the
+// other has not.
+func Between(a, b Version) (all []Change) {
+	for _, c := range Changes() {
+		if a.Line() == b.Line() && a.has(&c) != b.has(&c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
 // has says whether v is after the change. Nil is how it has always been.
 func (v Version) has(c *Change) bool {
 	if c == nil {

@@ -79,8 +79,11 @@ func (c *cell) tell() []string {
 	for _, m := range c.was.Missing {
 		notes = append(notes, strings.TrimSpace(m.Stream+" "+m.What)+" could not be read: "+m.Reason)
 	}
-	if was, now := c.was.Broker.Version, c.now.Broker.Version; was.Line() != now.Line() {
+	switch was, now := c.was.Broker.Version, c.now.Broker.Version; {
+	case was.Line() != now.Line():
 		notes = append(notes, fmt.Sprintf("the cell runs nats-server %s, and this is what %s does: rehearse with --broker and a binary of the %s line", was, now, was.Line()))
+	case len(broker.Between(was, now)) > 0:
+		notes = append(notes, fmt.Sprintf("the cell runs nats-server %s, and this is what %s does, which differs in what docs/broker-model.md lists: rehearse with --broker and a binary of %s", was, now, was))
 	}
 	return append(notes, c.notes...)
 }
