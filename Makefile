@@ -28,6 +28,29 @@ test: ## Run the tests, with the race detector where cgo compiles
 	@$(if $(RACE),:,echo "no race detector: it needs CGO_ENABLED=1 and a C compiler")
 	$(GO) test $(RACE) ./...
 
+# The newest server of each line that the model knows.
+LINES   = 2.9.25 2.10.27 2.11.17 2.12.15 2.14.10 2.15.3
+BROKERS = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/natsmig/brokers
+PAIRS   = 2000
+SEED    = $(shell date +%s)
+
+.PHONY: matrix
+matrix: $(LINES:%=$(BROKERS)/nats-server-%) ## Compare the model with real brokers of every line: PAIRS=2000 SEED=…
+	NATSMIG_BROKERS=$(BROKERS) NATSMIG_PAIRS=$(PAIRS) NATSMIG_SEED=$(SEED) \
+		$(GO) test -count=1 -timeout 60m -v -run AgainstBrokers ./audit/broker
+
+.PHONY: record
+record: $(LINES:%=$(BROKERS)/nats-server-%) ## Record pairs of every line anew, for make test to replay
+	rm -rf audit/broker/testdata/recorded
+	NATSMIG_BROKERS=$(BROKERS) NATSMIG_PAIRS=$(PAIRS) NATSMIG_SEED=$(SEED) NATSMIG_RECORD=testdata/recorded \
+		$(GO) test -count=1 -timeout 60m -run AgainstBrokers ./audit/broker
+
+$(BROKERS)/nats-server-%:
+	@mkdir -p $(BROKERS)/$*
+	GOBIN=$(BROKERS)/$* GOFLAGS=-mod=mod $(GO) install github.com/nats-io/nats-server/v2@v$*
+	mv $(BROKERS)/$*/nats-server $@
+	rmdir $(BROKERS)/$*
+
 .PHONY: bench
 bench: ## Measure, beside a raw listing and jsm.go; docs/benchmarks.md tells the figures
 	cd tools/bench && $(GO) test -run '^$$' -bench . -benchtime 21x .

@@ -58,7 +58,7 @@ func adoptStream(c *CellView, s *StreamView, o AdoptOptions) []*Declaration {
 var shown = []string{"ack_policy", "max_deliver", "max_ack_pending", "deliver_policy"}
 
 func minimalConsumer(c *CellView, s *StreamView, k *ConsumerView) *Declaration {
-	stream := &broker.Stream{Config: s.Config, Consumers: s.Siblings}
+	stream := &broker.Stream{Config: s.Config, Consumers: s.Siblings, Peers: c.peers(s.Name)}
 	live := &broker.LiveConsumer{Config: k.Config}
 	cfg := *k.Config
 	cfg.Metadata = broker.UserMetadata(cfg.Metadata)
@@ -80,12 +80,7 @@ func minimalConsumer(c *CellView, s *StreamView, k *ConsumerView) *Declaration {
 }
 
 func minimalStream(c *CellView, s *StreamView) *Declaration {
-	var peers []*broker.StreamConfig
-	for _, p := range c.Streams {
-		if p != s {
-			peers = append(peers, p.Config)
-		}
-	}
+	peers := c.peers(s.Name)
 	cfg := *s.Config
 	cfg.Metadata = broker.UserMetadata(cfg.Metadata)
 	same := func() bool {

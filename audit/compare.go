@@ -37,7 +37,7 @@ func Compare(f *Fleet, declarations []*Declaration, o Options) (*Report, error) 
 	for _, cell := range f.Cells {
 		c := &comparer{cell: cell, rules: Rules(), judge: judge, since: o.Since, taken: f.TakenAt, liveOnly: len(declarations) == 0}
 		for _, d := range declarations {
-			if d.Target.matches(cell) {
+			if d.Target.Matches(cell) {
 				c.add(d)
 			}
 		}
@@ -213,4 +213,23 @@ func (c *comparer) entry(d *Declaration) Entry {
 		e.Position = &pos
 	}
 	return e
+}
+
+// describe writes a result into its entry. UserOnly takes the server's own
+// metadata out of a copy of what would be stored. False: nobody knows what would
+// become of the fields.
+func describe[C any](e *Entry, res *broker.Result[C], userOnly func(*C), fields func() []Field) bool {
+	e.Outcome, e.Error, e.Reason = res.Outcome, res.Error, res.Reason
+	if e.Outcome == broker.Unknown {
+		return false
+	}
+	if e.Outcome != broker.Reject && res.Stored != nil {
+		after := *res.Stored
+		userOnly(&after)
+		e.After = &after
+	}
+	if all := fields(); all != nil {
+		e.Fields = all
+	}
+	return true
 }

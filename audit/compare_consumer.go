@@ -99,7 +99,7 @@ func (c *comparer) predict(p *ConsumerPass) {
 		held = p.Live.Config
 		live = &broker.LiveConsumer{Config: held, Bound: p.Live.State.PushBound}
 	}
-	req, sends := p.Declaration.consumerRequest(held)
+	req, sends := p.Declaration.SentConsumer(held)
 	if !sends {
 		p.Result = broker.Result[broker.ConsumerConfig]{Outcome: broker.Untouched, Stored: held}
 		return
@@ -116,27 +116,19 @@ func (p *ConsumerPass) brokerStream() *broker.Stream {
 	if p.Stream != nil {
 		s.Consumers = p.Stream.Siblings
 	}
+	if p.StreamConfig.Draws() {
+		s.Peers = p.Cell.peers(p.StreamConfig.Name)
+	}
 	return s
 }
 
-// describe writes the result into the entry.
 func (c *comparer) describe(p *ConsumerPass) {
-	e, res := p.Entry, &p.Result
-	e.Outcome, e.Error, e.Reason = res.Outcome, res.Error, res.Reason
-	if e.Outcome == broker.Unknown {
-		return
+	userOnly := func(after *broker.ConsumerConfig) { after.Metadata = p.userMetadata(p.Result.Stored) }
+	if describe(p.Entry, &p.Result, userOnly, func() []Field { return c.consumerFields(p) }) {
+		p.markLosses()
+		p.timing()
+		c.breaches(p)
 	}
-	if e.Outcome != broker.Reject && res.Stored != nil {
-		shown := *res.Stored
-		shown.Metadata = p.userMetadata(res.Stored)
-		e.After = &shown
-	}
-	if fields := c.consumerFields(p); fields != nil {
-		e.Fields = fields
-	}
-	p.markLosses()
-	p.timing()
-	c.breaches(p)
 }
 
 // userMetadata is the metadata of a config without the server's own. That of the

@@ -63,41 +63,20 @@ func (c *comparer) predictStream(p *StreamPass) {
 	if p.Live != nil {
 		live, consumers = p.Live.Config, p.Live.Siblings
 	}
-	req, sends := p.Declaration.streamRequest(live)
+	req, sends := p.Declaration.SentStream(live)
 	if !sends {
 		p.Result = broker.Result[broker.StreamConfig]{Outcome: broker.Untouched, Stored: live}
 		return
 	}
-	p.Result = c.cell.Broker.Stream(live, c.peers(p.Declaration.Stream), consumers, req)
-}
-
-// peers are the account's other streams.
-func (c *comparer) peers(but string) []*broker.StreamConfig {
-	var all []*broker.StreamConfig
-	for _, s := range c.cell.Streams {
-		if s.Name != but {
-			all = append(all, s.Config)
-		}
-	}
-	return all
+	p.Result = c.cell.Broker.Stream(live, c.cell.peers(p.Declaration.Stream), consumers, req)
 }
 
 func (c *comparer) describeStream(p *StreamPass) {
-	e, res := p.Entry, &p.Result
-	e.Outcome, e.Error, e.Reason = res.Outcome, res.Error, res.Reason
-	if e.Outcome == broker.Unknown {
-		return
+	userOnly := func(after *broker.StreamConfig) { after.Metadata = broker.UserMetadata(after.Metadata) }
+	if describe(p.Entry, &p.Result, userOnly, func() []Field { return c.streamFields(p) }) {
+		tellSources(p)
+		markLosses(p)
 	}
-	if e.Outcome != broker.Reject && res.Stored != nil {
-		shown := *res.Stored
-		shown.Metadata = broker.UserMetadata(shown.Metadata)
-		e.After = &shown
-	}
-	if fields := c.streamFields(p); fields != nil {
-		e.Fields = fields
-	}
-	tellSources(p)
-	markLosses(p)
 }
 
 func (c *comparer) streamFields(p *StreamPass) []Field {
@@ -178,37 +157,41 @@ func markLosses(p *StreamPass) {
 	for i := range p.Entry.Fields {
 		f := &p.Entry.Fields[i]
 		if f.Class == Change || f.Class == SilentReset || f.Class == Clamp {
-			if loses(f.Name, p.Live, p.Result.Stored) {
+			if p.loses(f.Name) {
 				f.Class = Destructive
 			}
 		}
 	}
 }
 
-// loses says whether changing the field throws something away.
-func loses(field string, live *StreamView, next *broker.StreamConfig) bool {
-	was := live.Config
+// loses says whether changing the field throws something away. With discard new
+// 2.9 does, and later lines refuse what is published instead (filestore.go:5975
+// of 2.15.3). Before 2.14 a stream without consumers keeps what it holds when it
+// becomes an interest stream.
+func (p *StreamPass) loses(field string) bool {
+	live, was, next, v := p.Live, p.Live.Config, p.Result.Stored, p.Cell.Broker.Version
+	deletes := next.Discard == broker.DiscardOld || !v.AtLeast(10)
 	switch field {
 	case "num_replicas":
 		return next.Replicas < was.Replicas
 	case "max_age":
 		return next.MaxAge > 0 && (was.MaxAge == 0 || next.MaxAge < was.MaxAge) && live.holdsMessages()
 	case "max_msgs":
-		return shrinks(was.MaxMsgs, next.MaxMsgs, live.State.Messages)
+		return deletes && shrinks(was.MaxMsgs, next.MaxMsgs, live, live.State.Messages)
 	case "max_bytes":
-		return shrinks(was.MaxBytes, next.MaxBytes, live.State.Bytes)
+		return deletes && shrinks(was.MaxBytes, next.MaxBytes, live, live.State.Bytes)
 	case "max_msgs_per_subject":
 		return next.MaxMsgsPer > 0 && (was.MaxMsgsPer <= 0 || next.MaxMsgsPer < was.MaxMsgsPer) && live.holdsMessages()
 	case "retention":
-		return next.Retention == broker.InterestRetention && live.holdsMessages()
+		return next.Retention == broker.InterestRetention && live.holdsMessages() && (len(live.Consumers) > 0 || v.AtLeast(14))
 	}
 	return false
 }
 
 func (s *StreamView) holdsMessages() bool { return !s.Stated || s.State.Messages > 0 }
 
-func shrinks(was, next int64, held uint64) bool {
-	return next > 0 && (was <= 0 || next < was) && held > uint64(next)
+func shrinks(was, next int64, live *StreamView, held uint64) bool {
+	return next > 0 && (was <= 0 || next < was) && (!live.Stated || held > uint64(next))
 }
 
 func join(names []string) string { return strings.Join(slices.Sorted(slices.Values(names)), ", ") }

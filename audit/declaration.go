@@ -142,7 +142,7 @@ func DeclareConsumer(stream string, config json.RawMessage) (*Declaration, error
 	return &Declaration{
 		Stream: stream, Consumer: dec.Config.ID(), Writer: Replace, Origin: FromJSON,
 		Request: &broker.ConsumerRequest{
-			Config: dec.Config, Err: dec.Err, Bad: dec.Bad, Unknown: dec.Unknown, Fields: dec.Fields,
+			Config: dec.Config, Err: dec.Err, Bad: dec.Bad, Unknown: dec.Unknown, Fields: dec.Fields, Raw: config,
 		},
 		Declared: dec.Fields,
 	}, nil
@@ -164,7 +164,7 @@ func DeclareStream(config json.RawMessage) (*Declaration, error) {
 	return &Declaration{
 		Stream: dec.Config.Name, Writer: Replace, Origin: FromJSON,
 		StreamRequest: &broker.StreamRequest{
-			Config: dec.Config, Err: dec.Err, Bad: dec.Bad, Unknown: dec.Unknown, Fields: dec.Fields,
+			Config: dec.Config, Err: dec.Err, Bad: dec.Bad, Unknown: dec.Unknown, Fields: dec.Fields, Inner: dec.Inner, Raw: config,
 		},
 		Declared: dec.Fields,
 	}, nil

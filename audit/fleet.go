@@ -52,6 +52,7 @@ type ConsumerView struct {
 	Config  *broker.ConsumerConfig
 	Unknown []string // members of the config that the model does not know
 	State   ConsumerState
+	Stated  bool  // the snapshot has a state
 	Bad     error // the snapshot's config can not be used, and why
 
 	metadata map[string]string // the config's, without the server's own
@@ -204,12 +205,19 @@ func viewConsumer(c Consumer) *ConsumerView {
 	var head struct {
 		Name   string          `json:"name"`
 		Config json.RawMessage `json:"config"`
+		// Delivered is in every info: where neither it nor another figure is, somebody
+		// wrote down a config.
+		Delivered *SequenceInfo `json:"delivered"`
 		ConsumerState
 	}
 	if err := json.Unmarshal(c.raw, &head); err != nil {
 		return &ConsumerView{Bad: fmt.Errorf("incomplete snapshot: %w", err), Config: &broker.ConsumerConfig{}}
 	}
 	v := &ConsumerView{Name: head.Name, State: head.ConsumerState, Config: &broker.ConsumerConfig{}}
+	v.Stated = head.Delivered != nil || head.ConsumerState != ConsumerState{}
+	if head.Delivered != nil {
+		v.State.Delivered = *head.Delivered
+	}
 	if len(head.Config) == 0 {
 		v.Bad = fmt.Errorf("incomplete snapshot: no config")
 		return v
@@ -253,4 +261,14 @@ func missingPolicies(have broker.FieldSet) string {
 		names += name
 	}
 	return names
+}
+
+// peers are the configs of the cell's other streams.
+func (c *CellView) peers(stream string) (all []*broker.StreamConfig) {
+	for _, s := range c.Streams {
+		if s.Name != stream {
+			all = append(all, s.Config)
+		}
+	}
+	return all
 }

@@ -1,16 +1,23 @@
 package audit
 
-import "github.com/natsmig/natsmig/audit/broker"
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/natsmig/natsmig/audit/broker"
+)
 
 // LegacyAckPending is what the legacy client's PullSubscribe writes into
 // max_ack_pending when it creates a durable and nothing else was asked for: the
 // capacity of its own channel (nats.go js.go:1907, v1.55.0).
 const LegacyAckPending = 65536
 
-// consumerRequest is what the declaration's writer sends to a broker that holds
-// live, nil when it holds nothing. The second result is false when the writer
-// sends nothing.
-func (d *Declaration) consumerRequest(live *broker.ConsumerConfig) (*broker.ConsumerRequest, bool) {
+// SentConsumer is what the writer of a consumer's declaration sends to a broker
+// that holds live, nil when it holds nothing. The second result is false when the
+// writer sends nothing.
+func (d *Declaration) SentConsumer(live *broker.ConsumerConfig) (*broker.ConsumerRequest, bool) {
 	if d.Writer == Replace || d.Writer == "" {
 		return d.Request, true // nobody changes it
 	}
@@ -22,6 +29,7 @@ func (d *Declaration) consumerRequest(live *broker.ConsumerConfig) (*broker.Cons
 		}
 		if d.Origin != FromNACK { // there it is preventUpdate, and no client is involved
 			d.legacyDefaults(&req.Config)
+			req.Raw = nil
 		}
 	case Create:
 		req.Action = broker.CreateOnly
@@ -29,10 +37,39 @@ func (d *Declaration) consumerRequest(live *broker.ConsumerConfig) (*broker.Cons
 		if live != nil {
 			req.Config = overlay(live, &req.Config, d.Declared, d.Always, broker.ConsumerFields())
 			d.mergeFilters(live, &req.Config)
+			req.Raw = nil
 		}
 	case Replace:
 	}
+	if req.Raw == nil {
+		req.Raw = unheld(&req.Config, broker.ConsumerFields(), d.Request.Raw, slices.Concat(req.Unknown, []string{req.Bad}))
+	}
 	return &req, true
+}
+
+// unheld is the JSON of a config that the writer has changed, with the members
+// that raw has and the config can not hold: those that no broker knows, and one
+// whose value is bad. Nil where there are none.
+func unheld[C any](config *C, fields []broker.Field[C], raw json.RawMessage, names []string) json.RawMessage {
+	var read members
+	if json.Unmarshal(raw, &read) != nil {
+		return nil
+	}
+	maps.DeleteFunc(read, func(name string, _ json.RawMessage) bool {
+		return !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
+	})
+	if len(read) == 0 {
+		return nil
+	}
+	all := broker.Members(fields, config)
+	for name, value := range read {
+		all[name] = value
+	}
+	text, err := all.JSON()
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // legacyDefaults fills what PullSubscribe fills (nats.go js.go:1884, v1.55.0).
@@ -81,8 +118,9 @@ func overlay[C any](live, declared *C, chosen, always broker.FieldSet, fields []
 	return merged
 }
 
-// streamRequest is what the writer sends for a stream.
-func (d *Declaration) streamRequest(live *broker.StreamConfig) (*broker.StreamRequest, bool) {
+// SentStream is what the writer of a stream's declaration sends, as
+// [Declaration.SentConsumer] tells it for a consumer's.
+func (d *Declaration) SentStream(live *broker.StreamConfig) (*broker.StreamRequest, bool) {
 	req := *d.StreamRequest
 	switch d.Writer {
 	case Bind:
@@ -97,6 +135,7 @@ func (d *Declaration) streamRequest(live *broker.StreamConfig) (*broker.StreamRe
 			if d.Origin == FromNACK {
 				keepSwitches(live, &req.Config)
 			}
+			req.Raw = unheld(&req.Config, broker.StreamFields(), d.StreamRequest.Raw, slices.Concat(req.Unknown, []string{req.Bad}))
 		}
 	case Replace:
 	}

@@ -11,7 +11,7 @@ func Rules() []*Rule {
 		ackNoneByDefault, inheritedThreshold, unlimitedOnWorkQueue, narrowedFilter, widenedFilter,
 		stampedThreshold, demoted, bindRefused, deferredGroup, starved, loweredMaxDeliver,
 		sharedWork, textualCreate, brokenOrder, unsent,
-		streamRefused, streamLoss, streamReset, stays, stranded,
+		streamRefused, streamLoss, streamReset, stays, stranded, fullAtOnce,
 		undeclaredDurable, missingDurable, pinnedFloor, undeclaredStream, rollsBack, flapping,
 		assumption, expiredExcuse, idleExcuse, toolDefault,
 	}

@@ -122,16 +122,15 @@ var demoted = &Rule{
 	Code: "NM214", Severity: Error,
 	Title: "a durable is demoted to an ephemeral",
 	Doc: `An update that leaves durable_name out is accepted, and the consumer is an ephemeral
-afterwards: it gets an inactive_threshold of five seconds and is gone after the next restart,
-with its position. Always declare durable_name.`,
+afterwards. Nothing shows until the broker restarts: then it gets the ephemeral's threshold, and
+is deleted, with its position, when nothing pulls for five seconds. Always declare durable_name.`,
 	Consumer: func(p *ConsumerPass) {
 		if !p.demotes() {
 			return
 		}
-		s := p.Live.State
 		p.Report(Finding{
 			Field: "durable_name", Have: p.Live.Config.Durable,
-			Message: fmt.Sprintf("durable_name is left out: the durable becomes an ephemeral and is deleted when idle or at the next restart, with its position (delivered %d, ack floor %d)", s.Delivered.Stream, s.AckFloor.Stream),
+			Message: fmt.Sprintf("durable_name is left out: the durable becomes an ephemeral, and after the next restart it is deleted when nothing pulls for %s, with its position (%s)", Duration(broker.EphemeralThreshold), p.Live.position()),
 			Fix:     "declare durable_name: " + p.Live.Config.Durable,
 		})
 	},
@@ -209,21 +208,49 @@ var loweredMaxDeliver = &Rule{
 	Title: "lowering max_deliver gives up messages in flight",
 	Doc: `Lowering max_deliver is a mass give-up: every message that has already been delivered that
 often is given up at its next deadline. Raising it later does not bring them back. Wait until
-nothing is redelivered, or capture them first.`,
+nothing is redelivered, or capture them first. What the broker tells is how many messages were
+delivered more than once, so the count is exact for a max_deliver of 1 and 2, and a bound above.`,
 	Consumer: func(p *ConsumerPass) {
-		c := p.Stored()
-		if p.Live == nil || c == nil || p.Result.Outcome != broker.Update || p.Live.State.NumRedelivered == 0 {
+		if !p.givesUp() {
 			return
 		}
-		was := p.Live.Config.MaxDeliver
-		if c.MaxDeliver > 0 && (was <= 0 || c.MaxDeliver < was) {
-			p.Report(Finding{
-				Field: "max_deliver", Have: was, Want: c.MaxDeliver,
-				Message: fmt.Sprintf("max_deliver %d -> %d: up to %d redelivered messages that reached %d attempts are given up at their next deadline; raising it later does not revive them", was, c.MaxDeliver, p.Live.State.NumRedelivered, c.MaxDeliver),
-				Fix:     "wait until num_redelivered is zero, or capture those messages first",
-			})
+		was, next := p.Live.Config.MaxDeliver, p.Stored().MaxDeliver
+		f := Finding{
+			Field: "max_deliver", Have: was, Want: next,
+			Message: fmt.Sprintf("max_deliver %d -> %d: %s are given up at their next deadline; raising it later does not revive them", was, next, p.countGivenUp()),
+			Fix:     "wait until num_redelivered is zero, or capture those messages first",
 		}
+		if !p.Live.Stated {
+			f.Severity = Info
+		}
+		p.Report(f)
 	},
+}
+
+// givesUp says whether an update lowers max_deliver to what outstanding messages
+// may have reached.
+func (p *ConsumerPass) givesUp() bool {
+	c := p.Stored()
+	if p.Live == nil || c == nil || p.Result.Outcome != broker.Update || c.MaxDeliver <= 0 {
+		return false
+	}
+	was, s := p.Live.Config.MaxDeliver, &p.Live.State
+	lowered := was <= 0 || c.MaxDeliver < was
+	return lowered && (!p.Live.Stated || s.NumRedelivered > 0 || c.MaxDeliver == 1 && s.NumAckPending > 0)
+}
+
+// countGivenUp counts the messages that reached the new max_deliver.
+func (p *ConsumerPass) countGivenUp() string {
+	s, limit := &p.Live.State, p.Stored().MaxDeliver
+	switch {
+	case !p.Live.Stated:
+		return fmt.Sprintf("messages that reached %d attempts (the snapshot does not tell how many)", limit)
+	case limit == 1:
+		return fmt.Sprintf("%d messages that reached 1 attempt", s.outstanding())
+	case limit == 2:
+		return fmt.Sprintf("%d redelivered messages that reached 2 attempts", s.NumRedelivered)
+	}
+	return fmt.Sprintf("up to %d redelivered messages that reached %d attempts", s.NumRedelivered, limit)
 }
 
 var textualCreate = &Rule{
@@ -261,15 +288,21 @@ var bindRefused = &Rule{
 	Title: "the client refuses to bind",
 	Doc: `The legacy client compares what the code asks for with the durable that exists and returns an
 untyped error for some fields: description, the policies, start position, ack_wait, max_deliver,
-rate limit, sampling, max_waiting, max_ack_pending, heartbeat, replicas. It does not look at
+rate limit, max_waiting, max_ack_pending, heartbeat, replicas. It does not look at
 backoff, filter_subjects, inactive_threshold, headers_only, the request limits or metadata, and
-skips what is left at zero (nats.go js.go:1631, v1.55.0). The subscription fails at start-up.`,
+skips what is zero or negative (nats.go js.go:1631, v1.55.0). Before that it wants the subject to be
+the durable's filter_subject, and the durable to be one that is pulled from. The subscription
+fails at start-up.`,
 	Consumer: func(p *ConsumerPass) {
 		if p.Live == nil || p.Declaration == nil || p.Declaration.Writer != Bind || p.Declaration.Origin == FromNACK {
 			return
 		}
+		if f, no := p.unfitForBinding(); no {
+			p.Report(f)
+			return
+		}
 		for _, f := range p.Entry.Fields {
-			if f.Class == Ignored && bindCompares[f.Name] {
+			if f.Class == Ignored && bindCompares[f.Name] && !unasked(f.Declared) {
 				p.Report(Finding{
 					Field: f.Name, Have: f.Have, Want: f.Declared,
 					Message: fmt.Sprintf("PullSubscribe fails: the configuration requests %s to be %s, but the consumer's value is %s", f.Name, Show(f.Declared), Show(f.Have)),
@@ -280,10 +313,48 @@ skips what is left at zero (nats.go js.go:1631, v1.55.0). The subscription fails
 	},
 }
 
-// bindCompares are the fields that the legacy client's checkConfig looks at.
+// unasked says whether the legacy client takes a value for nothing that was asked
+// for: one that is left at zero, or a number below it.
+func unasked(v any) bool {
+	switch n := v.(type) {
+	case nil:
+		return true
+	case int:
+		return n < 0
+	case time.Duration:
+		return n < 0
+	}
+	return false
+}
+
+// unfitForBinding is what the legacy client refuses before it compares the
+// settings (nats.go js.go:1579 processConsInfo, v1.55.0). A declaration that
+// leaves the filter out does not tell with which subject the code subscribes.
+func (p *ConsumerPass) unfitForBinding() (f Finding, unfit bool) {
+	live, d := p.Live.Config, p.Declaration
+	filtered := d.declares("filter_subject") || d.declares("filter_subjects")
+	switch asks := d.Request.Config.FilterSubject; {
+	case filtered && live.FilterSubject != "" && asks != live.FilterSubject:
+		return Finding{
+			Field: "filter_subject", Have: live.FilterSubject, Want: text(asks),
+			Message: fmt.Sprintf("PullSubscribe fails: the subject %s is not the consumer's filter %s", Show(text(asks)), live.FilterSubject),
+			Fix:     "declare the live filter, or update the durable with CreateOrUpdateConsumer first",
+		}, true
+	case live.Push() && !d.Request.Config.Push():
+		return Finding{
+			Field: "deliver_subject", Have: live.DeliverSubject,
+			Message: "PullSubscribe fails: the consumer pushes to " + live.DeliverSubject,
+			Fix:     "subscribe to the push consumer, or declare a durable under another name",
+		}, true
+	}
+	return Finding{}, false
+}
+
+// bindCompares are the fields that the legacy client's checkConfig looks at. It
+// would look at sample_freq, too, and has no option for it.
 var bindCompares = map[string]bool{
-	"description": true, "deliver_policy": true, "opt_start_seq": true, "opt_start_time": true, "ack_policy": true,
-	"ack_wait": true, "max_deliver": true, "replay_policy": true, "rate_limit_bps": true, "sample_freq": true,
+	"durable_name": true, "description": true, "deliver_policy": true, "opt_start_seq": true, "opt_start_time": true, "ack_policy": true,
+	"ack_wait": true, "max_deliver": true, "replay_policy": true, "rate_limit_bps": true,
 	"max_waiting": true, "max_ack_pending": true, "flow_control": true, "idle_heartbeat": true, "num_replicas": true,
 	"mem_storage": true,
 }

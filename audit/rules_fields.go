@@ -219,9 +219,25 @@ func (p *ConsumerPass) immutableFix() string {
 	if p.Live == nil {
 		return ""
 	}
-	s := p.Live.State
-	return fmt.Sprintf("%s is fixed at creation: declare %s, or take a new durable name with deliver_policy by_start_sequence and opt_start_seq %d (ack floor + 1; %d pending above it may come twice). Deleting the durable loses its position: delivered %d, ack floor %d",
-		field, have, s.AckFloor.Stream+1, s.NumAckPending, s.Delivered.Stream, s.AckFloor.Stream)
+	return fmt.Sprintf("%s is fixed at creation: declare %s%s. %s", field, have, p.underNewName(), p.recreated())
+}
+
+// underNewName says how to have the change without losing the position. A work
+// queue takes no second consumer of the same subjects.
+func (p *ConsumerPass) underNewName() string {
+	if p.StreamConfig.Retention == broker.WorkQueueRetention {
+		return ""
+	}
+	text := ", or take a new durable name with deliver_policy by_start_sequence and opt_start_seq "
+	if !p.Live.Stated {
+		return text + "one above its ack floor"
+	}
+	s := &p.Live.State
+	text += fmt.Sprintf("%d (ack floor + 1)", s.AckFloor.Stream+1)
+	if again := s.settledAbove(); again > 0 {
+		text += fmt.Sprintf(", which also gets at most %d that were acknowledged above it", again)
+	}
+	return text
 }
 
 var clientArtifact = &Rule{
@@ -247,7 +263,7 @@ var ignoredField = &Rule{
 	Title: "the broker or the writer ignores a declared field",
 	Doc: `A broker before 2.12 drops fields that it does not know, without an error: filter_subjects
 sent to 2.9 leaves the consumer with every message of the stream. A writer that binds
-sends nothing to a durable that exists. pause_until counts at creation only. Before 2.14
+sends nothing to a durable that exists. pause_until counts at creation only. Before 2.14.4
 mem_storage shows in the config and moves nothing.`,
 	Consumer: func(p *ConsumerPass) {
 		for _, f := range p.Entry.Fields {
@@ -282,8 +298,8 @@ func (p *ConsumerPass) checkStoredWithoutEffect() {
 	if d.declares("pause_until") && !sameTime(d.Request.Config.PauseUntil, next.PauseUntil) {
 		p.Report(Finding{Field: "pause_until", Message: "pause_until counts at creation only: an update keeps the live value without a word", Fix: "use the pause request (nats consumer pause)"})
 	}
-	if !p.Cell.Broker.Version.AtLeast(14) && live.MemStorage != next.MemStorage {
-		p.Report(Finding{Field: "mem_storage", Message: "mem_storage is stored, but before 2.14 the consumer's store does not move", Fix: "recreate the consumer under a new name"})
+	if live.MemStorage != next.MemStorage { // later brokers refuse the update
+		p.Report(Finding{Field: "mem_storage", Message: "mem_storage is stored, but before 2.14.4 the consumer's store does not move", Fix: "recreate the consumer under a new name"})
 	}
 }
 

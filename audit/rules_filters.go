@@ -68,15 +68,21 @@ var narrowedFilter = &Rule{
 	Title: "narrowing a filter deletes messages of an interest stream",
 	Doc: `An interest stream keeps a message while some consumer wants it. Narrowing a filter is
 accepted, and the broker at once deletes every stored message that lost its last interested
-consumer. Widening it again does not bring them back. Consume or copy the messages first.`,
+consumer, also one that the others have acknowledged by then. With more than 100,000 messages
+it does so later, and may leave some; 2.9 deletes none. Widening it again does not bring them back. Consume or
+copy the messages first. The count needs a snapshot with --subjects.`,
 	Consumer: func(p *ConsumerPass) {
 		if !p.narrows() {
 			return
 		}
 		was, next, _ := p.filterChange()
 		gone := uncovered(was, next, p.StreamConfig.Subjects)
+		severity := Error
+		if lost, ok := p.lostByNarrowing(was, next); ok && lost.most == 0 {
+			severity = Warning // until the deploy there may be some
+		}
 		p.Report(Finding{
-			Field: filterField(p.Stored()), Have: was, Want: next,
+			Severity: severity, Field: filterField(p.Stored()), Have: was, Want: next,
 			Message: fmt.Sprintf("the filter %s -> %s on an interest stream: %s and are deleted at once; widening again does not restore them", Show(was), Show(next), p.countLost(was, next, gone)),
 			Fix:     "keep the filter until the messages are consumed, or copy them first",
 		})
@@ -86,27 +92,17 @@ consumer. Widening it again does not bring them back. Consume or copy the messag
 // countLost counts the stored messages that lose their last consumer.
 func (p *ConsumerPass) countLost(was, next, gone []string) string {
 	on := strings.Join(gone, ", ")
-	if p.Stream == nil || p.Stream.State.Subjects == nil {
+	lost, ok := p.lostByNarrowing(was, next)
+	if !ok {
 		return fmt.Sprintf("stored messages on %s lose this consumer (the snapshot has no subject counts)", on)
 	}
-	var lost uint64
-	for subject, n := range p.Stream.State.Subjects {
-		if within(subject, was) && !within(subject, next) && !p.wantedByOthers(subject) {
-			lost += n
-		}
-	}
-	return fmt.Sprintf("%d stored messages on %s lose their last consumer", lost, on)
-}
-
-func (p *ConsumerPass) wantedByOthers(subject string) bool {
-	return slices.ContainsFunc(p.Stream.Siblings, func(s broker.Sibling) bool {
-		return s.Name != p.Live.Name && within(subject, s.Config.Filters())
-	})
+	return fmt.Sprintf("%s stored messages on %s lose their last consumer", lost, on)
 }
 
 // markLosses marks what an update throws away, before the rules tell it.
 func (p *ConsumerPass) markLosses() {
-	if p.narrows() {
+	_, _, filters := p.filterChange()
+	if _, shares := p.sharer(); p.narrows() || shares && filters {
 		p.markDestructive("filter_subject", "filter_subjects")
 	}
 	if p.stamped() {
@@ -115,13 +111,17 @@ func (p *ConsumerPass) markLosses() {
 	if p.demotes() {
 		p.markDestructive("durable_name", "inactive_threshold")
 	}
+	if p.givesUp() {
+		p.markDestructive("max_deliver")
+	}
 }
 
 // narrows says whether an update of an interest stream's consumer leaves
-// subjects without it.
+// subjects without it, and deletes what is stored on them (consumer.go
+// updateConfig: not in 2.9.25, from 2.10).
 func (p *ConsumerPass) narrows() bool {
 	was, next, ok := p.filterChange()
-	return ok && p.StreamConfig.Retention == broker.InterestRetention && len(uncovered(was, next, p.StreamConfig.Subjects)) > 0
+	return ok && p.Cell.Broker.Version.AtLeast(10) && p.StreamConfig.Retention == broker.InterestRetention && len(uncovered(was, next, p.StreamConfig.Subjects)) > 0
 }
 
 // markDestructive marks the fields by whose change something is lost.
@@ -149,33 +149,31 @@ consumer (2.14 and later), or take a new durable that starts earlier.`,
 		if len(added) == 0 {
 			return
 		}
-		upTo := p.Live.State.Delivered.Stream
-		if p.Live.State.NumPending == 0 && p.Stream.Stated {
-			upTo = max(upTo, p.Stream.State.LastSeq) // with nothing pending it has looked to the end
-		}
-		if upTo == 0 {
+		if p.Live.Stated && p.passed().most == 0 {
 			return
 		}
 		p.Report(Finding{
 			Field: filterField(p.Stored()), Have: was, Want: next,
-			Message: fmt.Sprintf("the filter %s -> %s does not rewind: %s", Show(was), Show(next), p.countSkipped(added, upTo)),
+			Message: fmt.Sprintf("the filter %s -> %s does not rewind: %s", Show(was), Show(next), p.countSkipped(added)),
 			Fix:     "reset the consumer (2.14+), or declare a new durable with deliver_policy by_start_sequence",
 		})
 	},
 }
 
-func (p *ConsumerPass) countSkipped(added []string, upTo uint64) string {
-	on := strings.Join(added, ", ")
-	if p.Stream.State.Subjects != nil {
-		var n uint64
-		for subject, count := range p.Stream.State.Subjects {
-			if within(subject, added) {
-				n += count
-			}
-		}
-		return fmt.Sprintf("up to %d stored messages on %s (to sequence %d) are not delivered", n, on, upTo)
+// countSkipped tells how many messages a wider filter comes too late for.
+func (p *ConsumerPass) countSkipped(added []string) string {
+	on, upTo := strings.Join(added, ", "), p.passed().most
+	switch {
+	case !p.Live.Stated:
+		return fmt.Sprintf("messages on %s below the consumer's position, which the snapshot does not tell, are not delivered", on)
+	case p.Stream.State.Subjects == nil:
+		return fmt.Sprintf("messages on %s up to sequence %d are not delivered", on, upTo)
 	}
-	return fmt.Sprintf("messages on %s up to sequence %d are not delivered", on, upTo)
+	n := bounds{0, p.Stream.count(func(subject string) bool { return within(subject, added) })}
+	if p.passed().least >= p.Stream.State.LastSeq {
+		n.least = n.most
+	}
+	return fmt.Sprintf("%s stored messages on %s (to sequence %d) are not delivered", n, on, upTo)
 }
 
 var sharedWork = &Rule{
@@ -183,24 +181,48 @@ var sharedWork = &Rule{
 	Title: "two consumers of a work queue get the same work",
 	Doc: `On a work queue every message is for one consumer, and the broker refuses a second one
 that shares a subject (10099, 10100). Removing a filter by an update slips past that check,
-and from then on two consumers are handed the same messages. Keep the filters disjoint.`,
+and from then on two consumers are handed the same messages: the new ones, and the stored ones
+that lie above the position of the consumer whose filter went. Keep the filters disjoint.`,
 	Consumer: func(p *ConsumerPass) {
-		c, s := p.Stored(), p.StreamConfig
-		if c == nil || s == nil || s.Retention != broker.WorkQueueRetention || p.Result.Outcome == broker.Reject || p.Stream == nil {
+		o, ok := p.sharer()
+		if !ok {
 			return
 		}
-		for _, o := range p.Stream.Siblings {
-			if o.Name != c.ID() && overlap(c.Filters(), o.Config.Filters()) {
-				p.Report(Finding{
-					Severity: p.ifNew(Error),
-					Field:    filterField(c),
-					Message:  fmt.Sprintf("%s and %s share subjects of a work queue: a message is handed to both", c.ID(), o.Name),
-					Fix:      "give each of them filters of its own",
-				})
-				return
-			}
-		}
+		c := p.Stored()
+		p.Report(Finding{
+			Severity: p.ifNew(Error),
+			Field:    filterField(c),
+			Message:  fmt.Sprintf("%s and %s share subjects of a work queue: a message is handed to both%s", c.ID(), o.Name, p.countShared(c.Filters(), o.Config.Filters())),
+			Fix:      "give each of them filters of its own",
+		})
 	},
+}
+
+// sharer is a consumer of the same work queue that shares subjects with what
+// would be stored.
+func (p *ConsumerPass) sharer() (broker.Sibling, bool) {
+	c, s := p.Stored(), p.StreamConfig
+	if c == nil || s == nil || s.Retention != broker.WorkQueueRetention || p.Result.Outcome == broker.Reject || p.Stream == nil {
+		return broker.Sibling{}, false
+	}
+	for _, o := range p.Stream.Siblings {
+		if o.Name != c.ID() && overlap(c.Filters(), o.Config.Filters()) {
+			return o, true
+		}
+	}
+	return broker.Sibling{}, false
+}
+
+// countShared says how many messages two consumers of a work queue get both.
+func (p *ConsumerPass) countShared(mine, theirs []string) string {
+	if p.Result.Outcome != broker.Update {
+		return ""
+	}
+	n, ok := p.handedToBoth(mine, theirs)
+	if !ok {
+		return ", every new one and of the stored ones the snapshot does not tell how many"
+	}
+	return fmt.Sprintf(", %s of the stored ones and every new one", n)
 }
 
 func overlap(a, b []string) bool {

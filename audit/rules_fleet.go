@@ -122,7 +122,7 @@ somebody deletes it with them.`,
 			return
 		}
 		p.Report(Finding{
-			Message: fmt.Sprintf("live and not declared: deleting it loses %d messages", p.Live.State.Messages),
+			Message: "live and not declared: deleting it loses " + p.Live.goesWith(),
 			Fix:     "declare it, or delete it if it is nobody's",
 		})
 	},

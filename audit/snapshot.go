@@ -72,8 +72,11 @@ type StreamState struct {
 	FirstSeq  uint64            `json:"first_seq"`
 	LastSeq   uint64            `json:"last_seq"`
 	FirstTime *time.Time        `json:"first_ts"`
+	LastTime  *time.Time        `json:"last_ts"`
 	Subjects  map[string]uint64 `json:"subjects"` // messages by subject; nil: not asked for
 	Consumers int               `json:"consumer_count"`
+	// NumSubjects is how many subjects the messages have. Zero: not told.
+	NumSubjects uint64 `json:"num_subjects"`
 }
 
 // ConsumerState is what natsmig reads of a consumer's state.

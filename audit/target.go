@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// matches says whether a declaration is for the cell.
-func (t Target) matches(c *CellView) bool {
+// Matches says whether a declaration with this target is for the cell.
+func (t Target) Matches(c *CellView) bool {
 	return agree(t.Cell, c.Name) && agree(t.Cluster, c.Cluster) && agree(t.Domain, c.Domain) && agree(t.Account, c.Account)
 }
 
@@ -45,12 +45,12 @@ func (e *TargetError) Error() string {
 // has streams to have some declaration.
 func checkTargets(f *Fleet, ds []*Declaration) error {
 	for _, d := range ds {
-		if !slices.ContainsFunc(f.Cells, d.Target.matches) {
+		if !slices.ContainsFunc(f.Cells, d.Target.Matches) {
 			return &TargetError{d.Position, d.Target, describeCells(f)}
 		}
 	}
 	for _, c := range f.Cells {
-		if len(ds) > 0 && len(c.Streams) > 0 && !slices.ContainsFunc(ds, func(d *Declaration) bool { return d.Target.matches(c) }) {
+		if len(ds) > 0 && len(c.Streams) > 0 && !slices.ContainsFunc(ds, func(d *Declaration) bool { return d.Target.Matches(c) }) {
 			return &TargetError{Cells: []string{c.Name}}
 		}
 	}

@@ -36,7 +36,7 @@ func Timings(f *Fleet, ds []*Declaration) ([]Timing, error) {
 	for _, cell := range f.Cells {
 		c := &comparer{cell: cell, judge: newJudge(Options{}), liveOnly: len(ds) == 0}
 		for _, d := range ds {
-			if d.Target.matches(cell) {
+			if d.Target.Matches(cell) {
 				c.add(d)
 			}
 		}
@@ -143,12 +143,12 @@ func DeclaredFleet(ds []*Declaration, v broker.Version) *Fleet {
 func (c *CellView) assumeStreams(ds []*Declaration) {
 	declared := map[string]bool{"": true}
 	for _, d := range ds {
-		if d.Consumer == "" && d.Target.matches(c) {
+		if d.Consumer == "" && d.Target.Matches(c) {
 			declared[d.Stream] = true
 		}
 	}
 	for _, d := range ds {
-		if !declared[d.Stream] && d.Target.matches(c) {
+		if !declared[d.Stream] && d.Target.Matches(c) {
 			declared[d.Stream] = true
 			s := &StreamView{Name: d.Stream, Config: assumedStream(d.Stream), byName: map[string]*ConsumerView{}}
 			c.Streams, c.byName[d.Stream] = append(c.Streams, s), s

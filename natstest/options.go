@@ -20,6 +20,8 @@ type (
 	Permission = embedded.Permission
 	// Limits are the JetStream limits of an account; zero fields are no limit.
 	Limits = embedded.Limits
+	// ServerLimits are JetStream limits of a server; zero fields are no limit.
+	ServerLimits = embedded.ServerLimits
 )
 
 // Option changes how a broker is started or connected to. A nil Option does
@@ -72,6 +74,11 @@ func WithDomain(domain string) Option { return func(c *config) { c.server.Domain
 // Zero is the server's default.
 func WithMaxStore(memory, disk int64) Option {
 	return func(c *config) { c.server.MaxMemory, c.server.MaxStore = memory, disk }
+}
+
+// WithServerLimits bounds what any account may ask for.
+func WithServerLimits(l ServerLimits) Option {
+	return func(c *config) { c.server.ServerLimits = l }
 }
 
 // WithTags sets the server tags that a stream placement can ask for.

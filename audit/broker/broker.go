@@ -19,15 +19,23 @@ type Limits struct {
 	AccountConsumers    int           // the account's: max_consumers; -1 is none too
 	AccountStreams      int           // the account's: max_streams; -1 is none too
 	DuplicateWindow     time.Duration // the server's: duplicate_window
+	AccountMemory       int64         // the account's: bytes of all streams in memory, or NoBytes
+	AccountStorage      int64         // the account's: bytes of all streams on disk, or NoBytes
 	MaxBytesRequired    bool
 	MemoryMaxStreamSize int64
 	FileMaxStreamSize   int64
 }
 
+// NoBytes is the limit of an account that may not store anything.
+const NoBytes = -1
+
 // A Stream is the stream a consumer belongs to, as far as it decides.
 type Stream struct {
 	Config    *StreamConfig
 	Consumers []Sibling // every consumer on it, the one in question included
+	// Peers are the account's other streams. Only a broker of 2.9 looks at them,
+	// and only where the stream has a mirror or sources.
+	Peers []*StreamConfig
 }
 
 // A Sibling is a consumer of the same stream.

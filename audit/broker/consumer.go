@@ -2,6 +2,7 @@ package broker
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 )
 
@@ -18,13 +19,14 @@ type ConsumerRequest struct {
 	// refuses a name that it does not know, whatever the value. Zero: those that
 	// have a value in Config.
 	Fields FieldSet
+	// Raw is the configuration's JSON as it was read, which may hold what Config
+	// can not. Empty: Config is all there is.
+	Raw json.RawMessage
 }
 
-// Consumer says what the broker does with req, sent to
-// $JS.API.CONSUMER.CREATE.<stream>.<its ID>. Where durable_name and name are
-// two, it is the endpoint that compares them:
-// $JS.API.CONSUMER.DURABLE.CREATE.<stream>.<durable_name>. Live is nil where the
-// broker has no such consumer, stream nil where it has no such stream.
+// Consumer says what the broker does with req, sent to its
+// [ConsumerRequest.Subject]. Live is nil where the broker has no such consumer,
+// stream nil where it has no such stream.
 func (b Broker) Consumer(stream *Stream, live *LiveConsumer, req *ConsumerRequest) Result[ConsumerConfig] {
 	var held *ConsumerConfig
 	if live != nil {
@@ -43,7 +45,7 @@ func (b Broker) Consumer(stream *Stream, live *LiveConsumer, req *ConsumerReques
 		b.honorName(&next)
 		b.honorLive(held, &next)
 		b.setConsumerDefaults(&next, stream.Config)
-		no = (&consumerRequest{b, &next, stream.Config}).check()
+		no = (&consumerRequest{b, &next, stream.Config, stream}).check()
 	}
 	var res Result[ConsumerConfig]
 	switch {
@@ -122,11 +124,7 @@ func (b Broker) updateConsumer(stream *Stream, live *LiveConsumer, next *Consume
 		return reject(live.Config, all[0].err, fieldsOf(all)...)
 	}
 	b.stampThreshold(live.Config, next)
-	res := Result[ConsumerConfig]{Outcome: Update, Stored: next}
-	if len(changed(live.Config, next, replicas)) == 0 {
-		res.Outcome = Noop
-	}
-	return res
+	return Result[ConsumerConfig]{Outcome: ConsumerOutcome(live.Config, next, replicas), Stored: next}
 }
 
 // changed lists the fields that differ in canonical form. Most often nothing
@@ -157,15 +155,7 @@ func fieldsOf(all []*refusal) []string {
 	return names
 }
 
-func differing(a, b *ConsumerConfig) []string {
-	var names []string
-	for i := range consumerFields {
-		if !consumerFields[i].Same(a, b) {
-			names = append(names, consumerFields[i].Name)
-		}
-	}
-	return names
-}
+func differing(a, b *ConsumerConfig) []string { return namesOf(Differing(consumerFields, a, b)) }
 
 // textDiffers compares as action=create does: literally, so that the order of
 // filters, the zone of a time and an empty list count, and all metadata but the

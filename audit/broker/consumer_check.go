@@ -13,8 +13,8 @@ import (
 // The broker applies them in this order, after the defaults; the first that
 // speaks is its answer (consumer.go:734 checkConsumerCfg of 2.15.3).
 type consumerCheck struct {
-	since, until int // minor versions, both included; until 0: still so
-	check        func(*consumerRequest) *refusal
+	Check
+	refuses func(*consumerRequest) *refusal
 }
 
 // consumerRequest is everything that a check may look at.
@@ -22,39 +22,39 @@ type consumerRequest struct {
 	Broker
 	c      *ConsumerConfig
 	stream *StreamConfig
+	host   *Stream // with the same config
 }
 
 var consumerChecks = []consumerCheck{
-	{12, 0, checkNames},
-	{0, 0, checkConsumerReplicas},
-	{12, 0, checkNegativeWaits},
-	{14, 0, checkFlowControlPolicy},
-	{0, 9, checkLadder29},
-	{10, 0, checkLadder},
-	{0, 0, checkDescription},
-	{0, 0, checkPush},
-	{0, 0, checkPull},
-	{0, 0, checkAckPendingLimits},
-	{10, 0, checkConsumerLimits},
-	{0, 0, checkDirect},
-	{0, 9, checkFilter29},
-	{10, 0, checkFilters},
-	{0, 0, checkStart},
-	{0, 0, checkSampling},
-	{0, 0, checkFlowControlHeartbeat},
-	{0, 11, checkNameMismatch},
-	{10, 0, checkConsumerMetadata},
-	{11, 0, checkPriority},
-	{12, 0, checkNoPriority},
+	{Check{"the characters of the names", 12, 0, "consumer.go:743"}, checkNames},
+	{Check{"replicas, and the stream's", 0, 0, "consumer.go:750"}, checkConsumerReplicas},
+	{Check{"negative waits", 12, 0, "consumer.go:776"}, checkNegativeWaits},
+	{Check{"ack_policy flow_control", 14, 0, "consumer.go:786"}, checkFlowControlPolicy},
+	{Check{"backoff against max_deliver", 0, 0, "consumer.go:811"}, checkLadder},
+	{Check{"the length of the description", 0, 0, "consumer.go:816"}, checkDescription},
+	{Check{"a push consumer", 0, 0, "consumer.go:820"}, checkPush},
+	{Check{"a pull consumer", 0, 0, "consumer.go:840"}, checkPull},
+	{Check{"max_ack_pending against the server's and the account's limit", 0, 0, "consumer.go:867"}, checkAckPendingLimits},
+	{Check{"the stream's consumer_limits", 10, 0, "consumer.go:873"}, checkConsumerLimits},
+	{Check{"direct", 0, 0, "consumer.go:880"}, checkDirect},
+	{Check{"the filter against the stream's subjects", 0, 9, "consumer.go:4683 of 2.9.25"}, checkFilter29},
+	{Check{"the filters, and each against the others", 10, 0, "consumer.go:890"}, checkFilters},
+	{Check{"the start position against deliver_policy", 0, 0, "consumer.go:921"}, checkStart},
+	{Check{"sample_freq", 0, 0, "consumer.go:978"}, checkSampling},
+	{Check{"flow control without a heartbeat", 0, 0, "consumer.go:985"}, checkFlowControlHeartbeat},
+	{Check{"name against durable_name", 0, 12, "consumer.go:823 of 2.11.17"}, checkNameMismatch},
+	{Check{"the size of the metadata", 10, 0, "consumer.go:996"}, checkConsumerMetadata},
+	{Check{"priority groups of a policy", 11, 0, "consumer.go:1004"}, checkPriority},
+	{Check{"priority groups without a policy", 12, 0, "consumer.go:1021"}, checkNoPriority},
 }
 
 func (r *consumerRequest) check() *refusal {
 	for i := range consumerChecks {
 		k := &consumerChecks[i]
-		if k.since > 0 && !r.Version.AtLeast(k.since) || k.until > 0 && r.Version.AtLeast(k.until+1) {
+		if !k.holds(r.Version) {
 			continue
 		}
-		if no := k.check(r); no != nil {
+		if no := k.refuses(r); no != nil {
 			return no
 		}
 	}
@@ -62,6 +62,9 @@ func (r *consumerRequest) check() *refusal {
 }
 
 func checkNames(r *consumerRequest) *refusal {
+	if !r.Version.has(&assetNames) {
+		return nil
+	}
 	if r.c.Name != "" && !validAssetName(r.c.Name) {
 		return refuse("name", 500, 10052, `consumer name can not contain '.', '*', '>', '\', '/'`)
 	}
@@ -110,23 +113,14 @@ func checkFlowControlPolicy(r *consumerRequest) *refusal {
 	return nil
 }
 
-func ladderRefusal() *refusal {
-	return refuse("backoff", 400, 10116, "max deliver is required to be > length of backoff values")
-}
-
-// checkLadder29 refuses a ladder as long as max_deliver, and any ladder without
-// a bound.
-func checkLadder29(r *consumerRequest) *refusal {
-	if n := len(r.c.Backoff); n > 0 && r.c.MaxDeliver <= n {
-		return ladderRefusal()
-	}
-	return nil
-}
-
-// checkLadder refuses a ladder longer than max_deliver, whatever its text says.
+// checkLadder refuses a ladder longer than max_deliver, whatever its text says;
+// older brokers also one that is as long, and any ladder without a bound.
 func checkLadder(r *consumerRequest) *refusal {
-	if n := len(r.c.Backoff); n > 0 && r.c.MaxDeliver != -1 && n > r.c.MaxDeliver {
-		return ladderRefusal()
+	n, most := len(r.c.Backoff), r.c.MaxDeliver
+	switch {
+	case n == 0 || most == -1 && r.Version.has(&unlimitedLadder):
+	case n > most, n == most && !r.Version.has(&fullLadder):
+		return refuse("backoff", 400, 10116, "max deliver is required to be > length of backoff values")
 	}
 	return nil
 }
@@ -150,7 +144,7 @@ func checkPush(r *consumerRequest) *refusal {
 	case !c.Push():
 	case !literalSubject(c.DeliverSubject):
 		return refuse("deliver_subject", 400, 10079, "consumer deliver subject has wildcards")
-	case !ValidSubject(c.DeliverSubject) || r.Version.AtLeast(14) && reservedDestination(c.DeliverSubject):
+	case !ValidSubject(c.DeliverSubject) || r.Version.has(&ownDestinations) && reservedDestination(c.DeliverSubject):
 		return refuse("deliver_subject", 400, 10112, "invalid push consumer deliver subject")
 	case slices.ContainsFunc(r.stream.Subjects, func(s string) bool { return SubjectWithin(c.DeliverSubject, s) }):
 		return refuse("deliver_subject", 400, 10081, "consumer deliver subject forms a cycle")
@@ -230,18 +224,50 @@ func checkDirect(r *consumerRequest) *refusal {
 	return nil
 }
 
-// checkFilter29 wants the filter to be within a subject of the stream, or with
-// wildcards around one (consumer.go:4683 of 2.9.25). Later lines accept a filter
-// that matches nothing.
+// checkFilter29 wants the filter to be within a subject of the stream, or of a
+// stream that it draws from, or with wildcards around one (consumer.go:478 of
+// 2.9.25). Later lines accept a filter that matches nothing.
 func checkFilter29(r *consumerRequest) *refusal {
 	f := r.c.FilterSubject
-	if f == "" || r.stream.Draws() {
+	if f == "" {
 		return nil
 	}
-	if !ValidSubject(f) || !slices.ContainsFunc(r.stream.Subjects, func(s string) bool { return SubjectWithin(f, s) || SubjectWithin(s, f) }) {
+	subjects, elsewhere := r.host.reach()
+	if elsewhere {
+		return nil
+	}
+	if !ValidSubject(f) || !slices.ContainsFunc(subjects, func(s string) bool { return SubjectWithin(f, s) || SubjectWithin(s, f) }) {
 		return refuse("filter_subject", 400, 10093, "consumer filter subject is not a valid subset of the interest subjects")
 	}
 	return nil
+}
+
+// reach lists the subjects of the stream and of those that it draws from. It may
+// draw from elsewhere, too, and then nobody knows them all.
+func (s *Stream) reach() (subjects []string, elsewhere bool) {
+	seen := map[string]bool{s.Config.Name: true}
+	for queue := []*StreamConfig{s.Config}; len(queue) > 0; queue = queue[1:] {
+		subjects = append(subjects, queue[0].Subjects...)
+		for _, origin := range queue[0].origins() {
+			if origin.External != nil {
+				return subjects, true
+			}
+			i := slices.IndexFunc(s.Peers, func(p *StreamConfig) bool { return p.Name == origin.Name })
+			if i >= 0 && !seen[origin.Name] {
+				seen[origin.Name] = true
+				queue = append(queue, s.Peers[i])
+			}
+		}
+	}
+	return subjects, false
+}
+
+// origins are what a stream draws from: its mirror, or its sources.
+func (c *StreamConfig) origins() []*Source {
+	if c.Mirror != nil {
+		return []*Source{c.Mirror}
+	}
+	return slices.DeleteFunc(slices.Clone(c.Sources), func(s *Source) bool { return s == nil })
 }
 
 func checkFilters(r *consumerRequest) *refusal {
@@ -291,7 +317,7 @@ func checkFlowControlHeartbeat(r *consumerRequest) *refusal {
 }
 
 func checkNameMismatch(r *consumerRequest) *refusal {
-	if r.mismatched(r.c) {
+	if r.c.mismatched() {
 		return refuse("name", 400, 10132, "Consumer Durable and Name have to be equal if both are provided")
 	}
 	return nil
@@ -317,7 +343,7 @@ func checkPriority(r *consumerRequest) *refusal {
 	switch {
 	case c.PriorityPolicy == "":
 		return nil
-	case c.Push():
+	case c.Push() && r.Version.has(&pullPriority):
 		return refuse("priority_policy", 400, 10178, "priority groups can not be used with push consumers")
 	case len(c.PriorityGroups) == 0:
 		return refuse("priority_groups", 400, 10159, "Setting PriorityPolicy requires at least one PriorityGroup to be set")

@@ -36,7 +36,7 @@ func (b Broker) createRefusal(stream *Stream, next *ConsumerConfig) *refusal {
 	if len(next.Name) > maxName && stream.Config.Storage == FileStorage && !next.MemStorage {
 		return refuse("name", 500, 10012, "error creating store for consumer") // no file system takes it
 	}
-	if !b.Version.AtLeast(12) && strings.ContainsAny(next.ID(), " \t\r\n\f.*>") {
+	if !b.Version.has(&assetNames) && strings.ContainsAny(next.ID(), " \t\r\n\f.*>") {
 		return refuse("durable_name", 400, 10103, "durable name can not contain '.', '*', '>'")
 	}
 	return nil

@@ -28,7 +28,7 @@ func (b Broker) setConsumerDefaults(c *ConsumerConfig, stream *StreamConfig) {
 	if len(c.Backoff) > 0 {
 		c.AckWait = c.Backoff[0]
 	}
-	if b.Version.AtLeast(10) { // 2.9 has no consumer_limits
+	if b.Version.has(&limitsFill) {
 		if c.MaxAckPending == 0 {
 			c.MaxAckPending = stream.ConsumerLimits.MaxAckPending
 		}

@@ -7,34 +7,44 @@ import "time"
 // that only the text tells the reason (consumer.go:2572 checkNewConsumerConfig
 // of 2.15.3).
 type updateCheck struct {
-	field string
-	since int
-	says  string
-	same  func(b Broker, live, next *ConsumerConfig) bool
+	Check
+	says string
+	same func(b Broker, live, next *ConsumerConfig) bool
 }
 
 // updateChecks are in the broker's order. A row of its own stands for each
 // field, so that a report can name them all though the broker names the first.
 var updateChecks = []updateCheck{
-	{"deliver_policy", 0, "deliver policy can not be updated", sameBy(func(c *cc) DeliverPolicy { return c.DeliverPolicy })},
-	{"mem_storage", 14, "storage type can not be updated", sameBy(func(c *cc) bool { return c.MemStorage })},
-	{"direct", 14, "direct can not be updated", sameBy(func(c *cc) bool { return c.Direct })},
-	{"sourcing", 14, "sourcing can not be updated", sameBy(func(c *cc) bool { return c.Sourcing })},
-	{"opt_start_seq", 0, "start sequence can not be updated", sameBy(func(c *cc) uint64 { return c.OptStartSeq })},
-	{"opt_start_time", 0, "start time can not be updated", sameStart},
-	{"ack_policy", 0, "ack policy can not be updated", sameBy(func(c *cc) AckPolicy { return c.AckPolicy })},
-	{"replay_policy", 0, "replay policy can not be updated", sameBy(func(c *cc) ReplayPolicy { return c.ReplayPolicy })},
-	{"idle_heartbeat", 0, "heart beats can not be updated", sameBy(func(c *cc) time.Duration { return c.IdleHeartbeat })},
-	{"flow_control", 0, "flow control can not be updated", sameBy(func(c *cc) bool { return c.FlowControl })},
+	{Check{"deliver_policy", 0, 0, "consumer.go:2577"}, "deliver policy can not be updated", sameBy(func(c *cc) DeliverPolicy { return c.DeliverPolicy })},
+	{Check{"mem_storage", 14, 0, "consumer.go:2580"}, "storage type can not be updated", fixedSince(&storageStays, func(c *cc) bool { return c.MemStorage })},
+	{Check{"direct", 14, 0, "consumer.go:2585"}, "direct can not be updated", fixedSince(&kindStays, func(c *cc) bool { return c.Direct })},
+	{Check{"sourcing", 14, 0, "consumer.go:2588"}, "sourcing can not be updated", fixedSince(&kindStays, func(c *cc) bool { return c.Sourcing })},
+	{Check{"opt_start_seq", 0, 0, "consumer.go:2591"}, "start sequence can not be updated", sameBy(func(c *cc) uint64 { return c.OptStartSeq })},
+	{Check{"opt_start_time", 0, 0, "consumer.go:2594"}, "start time can not be updated", sameStart},
+	{Check{"ack_policy", 0, 0, "consumer.go:2603"}, "ack policy can not be updated", sameBy(func(c *cc) AckPolicy { return c.AckPolicy })},
+	{Check{"replay_policy", 0, 0, "consumer.go:2606"}, "replay policy can not be updated", sameBy(func(c *cc) ReplayPolicy { return c.ReplayPolicy })},
+	{Check{"idle_heartbeat", 0, 0, "consumer.go:2609"}, "heart beats can not be updated", sameBy(func(c *cc) time.Duration { return c.IdleHeartbeat })},
+	{Check{"flow_control", 0, 0, "consumer.go:2612"}, "flow control can not be updated", sameBy(func(c *cc) bool { return c.FlowControl })},
 }
 
 var maxWaitingCheck = updateCheck{
-	"max_waiting", 0, "max waiting can not be updated",
+	Check{"max_waiting", 0, 0, "consumer.go:2634"},
+	"max waiting can not be updated",
 	sameBy(func(c *cc) int { return c.MaxWaiting }),
 }
 
+// deliverCheck has no words of its own, see deliverRefusal.
+var deliverCheck = updateCheck{Check: Check{"deliver_subject", 0, 0, "consumer.go:2617"}}
+
 func sameBy[T comparable](value func(*ConsumerConfig) T) func(Broker, *ConsumerConfig, *ConsumerConfig) bool {
 	return func(_ Broker, live, next *ConsumerConfig) bool { return value(live) == value(next) }
+}
+
+// fixedSince is sameBy from a change on.
+func fixedSince(change *Change, value func(*ConsumerConfig) bool) func(Broker, *ConsumerConfig, *ConsumerConfig) bool {
+	return func(b Broker, live, next *ConsumerConfig) bool {
+		return value(live) == value(next) || !b.Version.has(change)
+	}
 }
 
 // sameStart compares instants. On 2.9 the broker compares pointers, so any
@@ -55,20 +65,20 @@ func (b Broker) updateRefusals(live *LiveConsumer, next *ConsumerConfig) []*refu
 	}
 	var all []*refusal
 	add := func(k *updateCheck) {
-		if (k.since == 0 || b.Version.AtLeast(k.since)) && !k.same(b, live.Config, next) {
-			all = append(all, refuse(k.field, 500, 10012, k.says))
+		if k.holds(b.Version) && !k.same(b, live.Config, next) {
+			all = append(all, refuse(k.About, 500, 10012, k.says))
 		}
 	}
 	for i := range updateChecks {
 		add(&updateChecks[i])
 	}
-	if !b.Version.AtLeast(10) { // 2.9 looks at max_waiting before the deliver subject
+	if !b.Version.has(&waitsLast) {
 		add(&maxWaitingCheck)
 	}
 	if no := b.deliverRefusal(live, next); no != nil {
 		all = append(all, no)
 	}
-	if b.Version.AtLeast(10) {
+	if b.Version.has(&waitsLast) {
 		add(&maxWaitingCheck)
 	}
 	return all

@@ -41,15 +41,15 @@ func (b Broker) subjectRefusal(c *ConsumerConfig) *refusal {
 	return nil
 }
 
-func (b Broker) mismatched(c *ConsumerConfig) bool {
+func (c *ConsumerConfig) mismatched() bool {
 	return c.Durable != "" && c.Name != "" && c.Name != c.Durable
 }
 
 // honorName gives the consumer the name that stands in the request's subject.
-// Before 2.12 the endpoint for durables leaves the name alone, and the check of
+// Older endpoints for durables leave the name alone, and the check of
 // the configuration finds the mismatch.
 func (b Broker) honorName(c *ConsumerConfig) {
-	if id := c.ID(); id != "" && (b.Version.AtLeast(12) || !b.mismatched(c)) {
+	if id := c.ID(); id != "" && (b.Version.has(&subjectsName) || !c.mismatched()) {
 		c.Name = id
 	}
 }

@@ -13,8 +13,11 @@ import (
 
 // Decoded is a configuration read from the API's own JSON.
 type Decoded[C any] struct {
-	Config  C
-	Fields  FieldSet // the fields that the JSON names, whatever their value
+	Config C
+	Fields FieldSet // the fields that the JSON names, whatever their value
+	// Inner are names further down that not every broker knows, such as
+	// sources.consumer, whatever their value.
+	Inner   []string
 	Unknown []string // names that no supported broker knows, sorted
 	// Err is what a strict broker (2.12 and later) answers to this JSON: 10025.
 	// Nil for JSON that every broker reads. Brokers before 2.12 answer it too,
@@ -34,7 +37,41 @@ func DecodeConsumer(raw []byte) (Decoded[ConsumerConfig], error) {
 // DecodeStream reads a stream's configuration. Errors are as with
 // [DecodeConsumer].
 func DecodeStream(raw []byte) (Decoded[StreamConfig], error) {
-	return decode(raw, streamFields, streamIndex, (*StreamConfig).fill)
+	d, err := decode(raw, streamFields, streamIndex, (*StreamConfig).fill)
+	if err == nil && bytes.Contains(bytes.ToLower(raw), []byte(`"consumer"`)) {
+		d.Inner = sourceConsumers(raw)
+	}
+	return d, err
+}
+
+// sourceConsumers finds the consumers that sources and mirrors name: a strict
+// broker of 2.12 minds the name even where another member of the same name
+// takes the value's place.
+func sourceConsumers(raw []byte) (names []string) {
+	for name, value := range members(raw) {
+		if field := strings.ToLower(name); field == "sources" || field == "mirror" {
+			var sources []json.RawMessage
+			if json.Unmarshal(value, &sources) != nil {
+				sources = []json.RawMessage{value}
+			}
+			if slices.ContainsFunc(sources, hasConsumer) {
+				names = append(names, field+".consumer")
+			}
+		}
+	}
+	return names
+}
+
+func hasConsumer(source json.RawMessage) bool {
+	if !bytes.HasPrefix(bytes.TrimSpace(source), []byte("{")) {
+		return false
+	}
+	for name := range members(source) {
+		if strings.EqualFold(name, "consumer") {
+			return true
+		}
+	}
+	return false
 }
 
 func decode[C any](raw []byte, fields []Field[C], index map[string]int, fill func(*C)) (Decoded[C], error) {

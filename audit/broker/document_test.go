@@ -88,6 +88,28 @@ func parse(raw json.RawMessage) document {
 	return d
 }
 
+// parseOrdered reads a request as it was written: in its order, with members of
+// one name twice.
+func parseOrdered(text string) document {
+	dec := json.NewDecoder(strings.NewReader(text))
+	if _, err := dec.Token(); err != nil {
+		panic(err)
+	}
+	var d document
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			panic(err)
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			panic(err)
+		}
+		d = append(d, member{fmt.Sprint(name), string(value)})
+	}
+	return d
+}
+
 // spoil makes a document that a broker may not be able to read.
 func (r *random) spoil(d document) document {
 	d = slices.Clone(d)

@@ -33,9 +33,23 @@ func (r *random) hostStream() document {
 	return d
 }
 
+// origin makes a stream for the host to draw from, and lets the host draw from it
+// or from one that is elsewhere or nowhere.
+func (r *random) origin(host document) (origin, drawing document) {
+	origin = document{}.with("name", "P").with("storage", "memory").with("subjects", []string{one(r, "p.a", "p.>")})
+	source := map[string]any{"name": one(r, "P", "P", "P", "nowhere")}
+	if r.chance(6) {
+		source["external"] = map[string]any{"api": "$JS.hub.API", "deliver": "hub"}
+	}
+	if r.chance(3) {
+		return origin, host.without("subjects").with("mirror", source)
+	}
+	return origin, host.with("sources", []any{source})
+}
+
 // pair makes the next request of the game.
 func (g *consumerGame) pair() *consumerPair {
-	p := &consumerPair{stream: g.stream, action: one[broker.Action](g.random, "", "", "", "", "create", "update")}
+	p := &consumerPair{stream: g.stream, peers: g.peers, action: one[broker.Action](g.random, "", "", "", "", "create", "update")}
 	switch {
 	case len(g.held) > 0 && !g.chance(3):
 		live := parse(one(g.random, g.held...).config)
@@ -110,7 +124,7 @@ func (r *random) shuffleFilters(d document) document {
 }
 
 func (r *random) filters() []string {
-	all := []string{"s.a", "s.b", "s.c.d", "s.*", "s.>", "other", "s.c.*", "s.c.>"}
+	all := []string{"s.a", "s.b", "s.c.d", "s.*", "s.>", "other", "s.c.*", "s.c.>", "p.a", "p.>"}
 	if r.chance(20) {
 		all = append(all, "", "s..a", "s.a ", ">.a")
 	}
@@ -160,7 +174,7 @@ func (r *random) mutateConsumer(d document) document {
 		if !r.chance(8) {
 			d = d.without("filter_subjects")
 		}
-		return d.with(name, one(r, "", "s.a", "s.b", "s.*", "s.>", ">", "other", "s.c.d", "s..a", "*.a"))
+		return d.with(name, one(r, "", "s.a", "s.b", "s.*", "s.>", ">", "other", "s.c.d", "s..a", "*.a", "p.a", "p.b"))
 	case "filter_subjects":
 		if !r.chance(8) {
 			d = d.without("filter_subject")
@@ -185,8 +199,8 @@ func (r *random) mutateConsumer(d document) document {
 	case "headers_only", "mem_storage":
 		return d.with(name, one(r, true, false))
 	case "direct", "sourcing":
-		if !r.chance(3) || r.t.model.Clustered { // in a cluster perhaps nobody answers
-			return d
+		if !r.chance(3) || r.t.model.Clustered || r.t.model.Limits.AccountConsumers > 0 {
+			return d // in a cluster perhaps nobody answers, and 2.9 counts what a consumer was made as
 		}
 		other := map[string]string{"direct": "sourcing", "sourcing": "direct"}[name]
 		return d.with(name, one(r, true, false)).without(other)

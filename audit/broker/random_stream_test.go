@@ -68,6 +68,9 @@ func (r *random) source(name string) map[string]any {
 	}
 	if r.chance(6) {
 		s["consumer"] = map[string]any{"name": one(r, "dur", "", "a.b"), "deliver_subject": one(r, "deliver.src", "", "d.*")}
+		if r.chance(6) {
+			s["consumer"] = nil
+		}
 	}
 	return s
 }

@@ -1,6 +1,9 @@
 package broker
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // reading is what a request's JSON came to, see [Decoded].
 type reading struct {
@@ -64,8 +67,8 @@ func (v Version) invalidValue(field, why string) *refusal {
 }
 
 // dropInner does for the parts of a stream's objects what [readAs] does for its
-// fields.
-func (v Version) dropInner(c *StreamConfig) (dropped []string, no *refusal) {
+// fields. Named are the parts that the JSON names, see [Decoded].
+func (v Version) dropInner(c *StreamConfig, named []string) (dropped []string, no *refusal) {
 	note := func(field, name string, minor int, has bool) bool {
 		if has = has && !v.AtLeast(minor); has {
 			dropped = append(dropped, field+"."+name)
@@ -92,6 +95,12 @@ func (v Version) dropInner(c *StreamConfig) (dropped []string, no *refusal) {
 			q.Consumer = nil
 		}
 		return &q
+	}
+	for _, name := range named { // today these are consumers, from 2.14
+		if v.AtLeast(12) && !v.AtLeast(14) {
+			field, inner, _ := strings.Cut(name, ".")
+			return []string{name}, &refusal{field, unknownField(inner)}
+		}
 	}
 	c.Mirror = cut("mirror", c.Mirror)
 	if len(c.Sources) > 0 {

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +16,18 @@ type StreamRequest struct {
 	Err     *APIError
 	Bad     string
 	Unknown []string
-	Fields  FieldSet // see [ConsumerRequest]
+	Fields  FieldSet        // see [ConsumerRequest]
+	Inner   []string        // see [Decoded]
+	Raw     json.RawMessage // see [ConsumerRequest]
+}
+
+// names says whether the request has the field.
+func (req *StreamRequest) names(field string) bool {
+	i := streamIndex[field]
+	if req.Fields != 0 {
+		return req.Fields.Has(i)
+	}
+	return !streamFields[i].Same(&req.Config, &StreamConfig{})
 }
 
 // Stream says what the broker does with req. Live is nil where the broker has
@@ -25,17 +37,20 @@ func (b Broker) Stream(live *StreamConfig, peers []*StreamConfig, consumers []Si
 		return Result[StreamConfig]{Outcome: Unknown, Reason: why}
 	}
 	next := req.Config
-	create := req.Action == CreateOnly || req.Action == CreateOrUpdate && live == nil
+	create := req.creates(live != nil)
 	dropped, no := b.acceptStream(&next, req)
 	if no == nil && create {
 		no = b.preCreateRefusal(live, peers, &next)
+		if no == nil && !b.Clustered && req.names("storage") {
+			no = b.bytesRefusal(nil, peers, &next) // a default storage is not known yet
+		}
 	}
 	if no == nil {
 		all := peers
 		if live != nil {
 			all = append(slices.Clip(peers), live)
 		}
-		no = (&streamRequest{b, &next, all}).check()
+		no = (&streamRequest{b, &next, all, false}).check()
 	}
 	var res Result[StreamConfig]
 	switch {
@@ -60,7 +75,7 @@ func (b Broker) acceptStream(next *StreamConfig, req *StreamRequest) ([]string, 
 	dropped, no := readAs(b.Version, next, streamFields, reading{req.Err, req.Bad, req.Unknown, req.Fields})
 	if no == nil {
 		var inner []string
-		inner, no = b.Version.dropInner(next)
+		inner, no = b.Version.dropInner(next, req.Inner)
 		dropped = append(dropped, inner...)
 	}
 	next.fill()
@@ -83,11 +98,11 @@ func (b Broker) preCreateRefusal(live *StreamConfig, peers []*StreamConfig, next
 	return b.accountRefusal(live, peers, next)
 }
 
-// accountRefusal is about the account's limits on streams and consumers. In 2.9 a
-// stream that is there already counts against itself.
+// accountRefusal is about the account's limits on streams and consumers. On
+// older brokers a stream that is there already counts against itself.
 func (b Broker) accountRefusal(live *StreamConfig, peers []*StreamConfig, next *StreamConfig) *refusal {
 	count := len(peers)
-	if live != nil && !b.Version.AtLeast(10) {
+	if live != nil && !b.Version.has(&othersCount) {
 		count++
 	}
 	if limit := b.Limits.AccountStreams; limit > 0 && count >= limit {
@@ -113,23 +128,24 @@ func (b Broker) replicasRefusal(next *StreamConfig) *refusal {
 // createStream is what comes after the checks (stream.go:870 of 2.15.3, and
 // jetstream_cluster.go:11519 in a cluster).
 func (b Broker) createStream(live *StreamConfig, peers []*StreamConfig, next *StreamConfig) Result[StreamConfig] {
-	next.trimPlacement()
+	b.trimPlacement(next)
 	if no := b.replicasRefusal(next); no != nil {
 		return reject(live, no.err, no.field)
 	}
 	if live != nil {
+		if b.sharesSources(next) && !b.streamTextDiffers(live, next) {
+			return Result[StreamConfig]{Outcome: Unknown, Reason: "a cluster before 2.12 that is asked to create a stream with sources again may accept it, refuse it (10058) or not answer, depending on where the stream is"}
+		}
 		if b.streamTextDiffers(live, next) {
 			return reject(live, &APIError{400, 10058, "stream name already in use with a different configuration"}, differingStream(live, next)...)
 		}
 		return Result[StreamConfig]{Outcome: Noop, Stored: live}
 	}
-	checks := []func() *refusal{
-		func() *refusal { return b.drawRefusal(next) },
-		func() *refusal { return overlapWith(peers, next) },
-	}
-	if b.Clustered {
-		slices.Reverse(checks) // the meta leader looks at the subjects, the stream's leader at the rest
-		checks = slices.Insert(checks, 1, func() *refusal { return b.accountRefusal(nil, peers, next) })
+	draws, overlaps := func() *refusal { return b.drawRefusal(next) }, func() *refusal { return overlapWith(peers, next) }
+	account, bytes := func() *refusal { return b.accountRefusal(nil, peers, next) }, func() *refusal { return b.bytesRefusal(nil, peers, next) }
+	checks := []func() *refusal{bytes, draws, overlaps}
+	if b.Clustered { // the meta leader looks at the subjects and limits, the stream's leader at the rest
+		checks = []func() *refusal{overlaps, account, bytes, draws}
 	}
 	checks = append(checks, func() *refusal { return b.routeRefusal(next) })
 	for _, check := range checks {
@@ -142,13 +158,13 @@ func (b Broker) createStream(live *StreamConfig, peers []*StreamConfig, next *St
 }
 
 // streamTextDiffers compares as STREAM.CREATE does on a stream that is there:
-// literally, so that the order of subjects and sources counts. 2.9 never takes
-// sources for the same.
+// literally, so that the order of subjects and sources counts. A single server of
+// 2.9 never takes sources for the same.
 func (b Broker) streamTextDiffers(live, next *StreamConfig) bool {
 	was, is := live.Metadata, next.Metadata
 	emptied := emptyList(next.Subjects) || emptyList(next.Sources)
-	if !b.Version.AtLeast(10) && len(next.Sources) > 0 {
-		return true
+	if !b.Version.AtLeast(10) && !b.Clustered && slices.ContainsFunc(next.Sources, func(s *Source) bool { return s != nil && (s.Name != "" || s.External != nil) }) {
+		return true // the broker keeps a key of its own in them (stream.go:601 of 2.9.25)
 	}
 	if b.Version.AtLeast(11) {
 		was, is = written(was), written(is)
@@ -156,6 +172,13 @@ func (b Broker) streamTextDiffers(live, next *StreamConfig) bool {
 		emptied = emptied || is != nil && len(is) == 0
 	}
 	return emptied || !maps.Equal(was, is) || len(differingStream(live, next)) > 0
+}
+
+// sharesSources says whether the meta leader may compare what the stream's leader
+// has written into the sources that they share, which is not in the request
+// (stream.go setIndexName of 2.10.27).
+func (b Broker) sharesSources(c *StreamConfig) bool {
+	return b.Clustered && !b.Version.AtLeast(12) && len(c.Sources) > 0
 }
 
 func overlapWith(peers []*StreamConfig, next *StreamConfig) *refusal {
@@ -169,12 +192,4 @@ func overlapWith(peers []*StreamConfig, next *StreamConfig) *refusal {
 	return nil
 }
 
-func differingStream(a, b *StreamConfig) []string {
-	var names []string
-	for i := range streamFields {
-		if !streamFields[i].Same(a, b) {
-			names = append(names, streamFields[i].Name)
-		}
-	}
-	return names
-}
+func differingStream(a, b *StreamConfig) []string { return namesOf(Differing(streamFields, a, b)) }

@@ -13,51 +13,51 @@ type streamRequest struct {
 	Broker
 	c     *StreamConfig
 	peers []*StreamConfig // the account's streams, the one in question included
+	again bool            // an update is checked a second time, with what the first has filled in
 }
 
 // A streamStep is one default or one reason to refuse a stream.
 type streamStep struct {
-	since, until int // minor versions, both included; until 0: still so
-	step         func(*streamRequest) *refusal
+	Check
+	step func(*streamRequest) *refusal
 }
 
 // streamSteps are in the broker's order, for new streams and updates alike
 // (stream.go:1947 checkStreamCfgLocked of 2.15.3).
 var streamSteps = []streamStep{
-	{0, 0, checkStreamName},
-	{0, 0, checkStreamDescription},
-	{10, 0, checkStreamMetadata},
-	{0, 0, checkStreamReplicas},
-	{0, 0, fillLimits},
-	{12, 0, checkAge},
-	{0, 0, fillDuplicates},
-	{0, 11, checkAge29},
-	{0, 0, checkDuplicates},
-	{0, 0, checkRollup},
-	{12, 0, checkCounter},
-	{0, 0, checkDiscardPer},
-	{11, 0, checkMarkers},
-	{12, 0, checkSchedules},
-	{12, 0, checkPersist},
-	{0, 9, checkMirror29},
-	{10, 0, checkMirror},
-	{0, 9, checkSources29},
-	{10, 0, checkSources},
-	{0, 0, checkPrefixes},
-	{0, 0, checkCycles},
-	{0, 9, checkSubjects29},
-	{10, 0, checkSubjects},
-	{0, 0, checkMaxBytes},
-	{0, 11, checkOverlaps11},
-	{11, 0, checkTransform},
-	{0, 0, checkRepublish},
-	{11, 0, checkPlacement},
+	{Check{"the name", 0, 0, "stream.go:1953"}, checkStreamName},
+	{Check{"the length of the description", 0, 0, "stream.go:1959"}, checkStreamDescription},
+	{Check{"the size of the metadata", 10, 0, "stream.go:1963"}, checkStreamMetadata},
+	{Check{"replicas", 0, 0, "stream.go:1991"}, checkStreamReplicas},
+	{Check{"limits that are none", 0, 0, "stream.go:2000"}, fillLimits},
+	{Check{"max_age", 12, 0, "stream.go:2030"}, checkAge},
+	{Check{"duplicate_window of its own", 0, 0, "stream.go:2037"}, fillDuplicates},
+	{Check{"max_age", 0, 11, "stream.go:1410 of 2.11.17"}, checkAge29},
+	{Check{"duplicate_window against the limits", 0, 0, "stream.go:2054"}, checkDuplicates},
+	{Check{"roll-ups without purge", 0, 0, "stream.go:2069"}, checkRollup},
+	{Check{"a counter stream", 12, 0, "stream.go:2073"}, checkCounter},
+	{Check{"discard_new_per_subject", 0, 0, "stream.go:2089"}, checkDiscardPer},
+	{Check{"delete markers", 11, 0, "stream.go:2099"}, checkMarkers},
+	{Check{"message schedules", 12, 0, "stream.go:2119"}, checkSchedules},
+	{Check{"persist_mode async", 12, 0, "stream.go:2131"}, checkPersist},
+	{Check{"a mirror, and its origin", 0, 9, "stream.go:1130 of 2.9.25"}, checkMirror29},
+	{Check{"a mirror, and its origin", 10, 0, "stream.go:2169"}, checkMirror},
+	{Check{"sources, and their origins", 0, 9, "stream.go:1181 of 2.9.25"}, checkSources29},
+	{Check{"sources, and their origins", 10, 0, "stream.go:2274"}, checkSources},
+	{Check{"the prefixes of other domains and accounts", 0, 0, "stream.go:2360"}, checkPrefixes},
+	{Check{"cycles of sources and mirrors", 0, 0, "stream.go:2382"}, checkCycles},
+	{Check{"subjects", 0, 0, "stream.go:2428"}, checkSubjects},
+	{Check{"max_bytes against the account's limits", 0, 0, "stream.go:2491"}, checkMaxBytes},
+	{Check{"subjects against each other", 0, 12, "stream.go:1765 of 2.11.17"}, checkOverlaps},
+	{Check{"subject_transform", 11, 0, "stream.go:2498"}, checkTransform},
+	{Check{"republish", 0, 0, "stream.go:2510"}, checkRepublish},
+	{Check{"placement", 11, 0, "stream.go:2548"}, checkPlacement},
 }
 
 func (r *streamRequest) check() *refusal {
 	for i := range streamSteps {
 		s := &streamSteps[i]
-		if !r.Version.AtLeast(s.since) || s.until > 0 && r.Version.AtLeast(s.until+1) {
+		if !s.holds(r.Version) {
 			continue
 		}
 		if no := s.step(r); no != nil {
@@ -80,7 +80,7 @@ func badStream(field, why string) *refusal { return refuse(field, 500, 10052, wh
 
 func checkStreamName(r *streamRequest) *refusal {
 	if !r.Version.validName(r.c.Name) {
-		if !r.Version.AtLeast(12) {
+		if !r.Version.has(&assetNames) {
 			return badStream("name", "stream name is required and can not contain '.', '*', '>'")
 		}
 		return badStream("name", `stream name is required and can not contain '.', '*', '>', '\', '/'`)
@@ -229,22 +229,34 @@ func checkMarkers(r *streamRequest) *refusal {
 	c := r.c
 	switch ttl := c.SubjectDeleteMarkerTTL; {
 	case ttl < 0:
-		return badStream("subject_delete_marker_ttl", "subject delete marker TTL must not be negative")
+		return badStream("subject_delete_marker_ttl", r.markerWords()+" TTL must not be negative")
 	case ttl == 0:
 		return nil
+	case !c.AllowMsgTTL && !r.Version.has(&markersSetTTL):
+		return badStream("subject_delete_marker_ttl", "subject marker delete cannot be set if message TTLs are disabled")
 	case ttl < time.Second:
-		return badStream("subject_delete_marker_ttl", "subject delete marker TTL must be at least 1 second")
+		return badStream("subject_delete_marker_ttl", r.markerWords()+" TTL must be at least 1 second")
+	}
+	if !r.Version.has(&markersSetTTL) {
+		return nil
 	}
 	c.AllowMsgTTL = true
 	c.fillRollup()
 	return nil
 }
 
+func (r *streamRequest) markerWords() string {
+	if r.Version.has(&markersSetTTL) {
+		return "subject delete marker"
+	}
+	return "subject marker delete"
+}
+
 func checkSchedules(r *streamRequest) *refusal {
 	if !r.c.AllowMsgSchedules {
 		return nil
 	}
-	if r.c.Discard == DiscardNew {
+	if r.c.Discard == DiscardNew && r.Version.has(&schedulesOld) {
 		return badStream("allow_msg_schedules", "message scheduling cannot use discard new")
 	}
 	r.c.fillRollup()
@@ -335,21 +347,27 @@ func checkPlacement(r *streamRequest) *refusal {
 	if p.Preferred != "" {
 		return badStream("placement", "preferred server not permitted in placement")
 	}
-	if p.Cluster == "" && p.Tags == nil {
+	if p.Cluster == "" && p.Tags == nil && r.Version.has(&emptyPlacement) {
 		r.c.Placement = nil
 	}
 	return nil
 }
 
-// trimPlacement leaves of no tags what JSON leaves of them.
-func (c *StreamConfig) trimPlacement() {
-	if p := c.Placement; p != nil && p.Tags != nil && len(p.Tags) == 0 {
-		c.Placement = &Placement{Cluster: p.Cluster, Preferred: p.Preferred}
+// trimPlacement leaves of no tags what JSON leaves of them: an empty placement,
+// which a cluster of 2.11 or 2.12 drops when its stream's leader reads it.
+func (b Broker) trimPlacement(c *StreamConfig) {
+	p := c.Placement
+	if p == nil || p.Tags == nil || len(p.Tags) > 0 {
+		return
+	}
+	c.Placement = &Placement{Cluster: p.Cluster, Preferred: p.Preferred}
+	if b.Clustered && b.Version.AtLeast(11) && !b.Version.AtLeast(14) && p.Cluster == "" && p.Preferred == "" {
+		c.Placement = nil
 	}
 }
 
 // validName is the version's rule for names of streams; path separators are
-// minded from 2.12 (jetstream.go:2891 of 2.15.3).
+// minded from a patch of 2.12 on (jetstream.go:2891 of 2.15.3).
 func (v Version) validName(name string) bool {
-	return name != "" && !strings.ContainsAny(name, " \t\r\n\f.*>") && (!v.AtLeast(12) || validAssetName(name))
+	return name != "" && !strings.ContainsAny(name, " \t\r\n\f.*>") && (!v.has(&assetNames) || validAssetName(name))
 }

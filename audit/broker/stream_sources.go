@@ -16,6 +16,9 @@ func checkSources29(r *streamRequest) *refusal {
 		if s.External != nil || origin == nil {
 			continue
 		}
+		if r.Clustered && r.again && s.Name == r.c.Name {
+			origin = r.c // the stream's leader finds the new assignment
+		}
 		subjects = append(subjects, origin.Subjects...)
 		if r.smallerThan(origin) {
 			return sourceSizeRefusal()
@@ -46,7 +49,7 @@ func checkSources(r *streamRequest) *refusal {
 			return refuse("sources", 400, 10140, "duplicate source configuration detected")
 		}
 		checks := []func(*Source) *refusal{r.sourceTransforms, r.sourceConsumer(c.Sources[:i]), r.sourceSize}
-		if !r.Version.AtLeast(12) {
+		if !r.Version.has(&sourcesWhole) {
 			checks = []func(*Source) *refusal{r.sourceSize, r.sourceTransforms}
 			if s.External != nil {
 				checks = nil

@@ -16,6 +16,9 @@ func (c *StreamConfig) fillSubjects() {
 func checkSubjects(r *streamRequest) *refusal {
 	c := r.c
 	c.fillSubjects()
+	if !r.Version.has(&systemNoAck) {
+		return checkOldSubjects(r)
+	}
 	for i, s := range c.Subjects {
 		switch {
 		case !ValidSubject(s):
@@ -32,7 +35,7 @@ func checkSubjects(r *streamRequest) *refusal {
 				return no
 			}
 		}
-		if r.Version.AtLeast(12) {
+		if r.Version.has(&overlapsFirst) {
 			if no := overlapRefusal(s, c.Subjects[i+1:]); no != nil {
 				return no
 			}
@@ -50,8 +53,11 @@ func overlapRefusal(s string, others []string) *refusal {
 	return nil
 }
 
-// checkOverlaps11 is a step of its own before 2.12.
-func checkOverlaps11(r *streamRequest) *refusal {
+// checkOverlaps is a step of its own on older brokers.
+func checkOverlaps(r *streamRequest) *refusal {
+	if r.Version.has(&overlapsFirst) {
+		return nil
+	}
 	for _, s := range r.c.Subjects {
 		others := slices.DeleteFunc(slices.Clone(r.c.Subjects), func(o string) bool { return o == s })
 		if no := overlapRefusal(s, others); no != nil {
@@ -61,11 +67,11 @@ func checkOverlaps11(r *streamRequest) *refusal {
 	return nil
 }
 
-// reservedSubject refuses the broker's own subjects. Before 2.11 a wildcard
-// around them slips past.
+// reservedSubject refuses the broker's own subjects. On older
+// brokers a wildcard around them slips past.
 func (r *streamRequest) reservedSubject(s string) *refusal {
 	touches, spaces := SubjectsCollide, []string{"$JS.>", "$JSC.>", "$NRG.>"}
-	if !r.Version.AtLeast(11) {
+	if !r.Version.has(&wideReserved) {
 		touches, spaces = SubjectWithin, spaces[:2]
 	}
 	for _, space := range spaces {
@@ -79,9 +85,8 @@ func (r *streamRequest) reservedSubject(s string) *refusal {
 	return nil
 }
 
-func checkSubjects29(r *streamRequest) *refusal {
+func checkOldSubjects(r *streamRequest) *refusal {
 	c := r.c
-	c.fillSubjects()
 	for i, s := range c.Subjects {
 		switch {
 		case slices.Contains(c.Subjects[:i], s):

@@ -10,62 +10,70 @@ import (
 // A streamUpdateCheck is one thing that an update may not change (stream.go:2586
 // configUpdateCheckLocked of 2.15.3).
 type streamUpdateCheck struct {
-	field        string
-	since, until int // minor versions, both included; until 0: still so
-	says         string
-	bad          func(live, next *StreamConfig) bool
+	Check
+	says string
+	bad  func(live, next *StreamConfig) bool
 }
 
 const cannot = "stream configuration update can not "
 
 // streamUpdateChecks are in the broker's order. All are 10052.
 var streamUpdateChecks = []streamUpdateCheck{
-	{"max_consumers", 0, 11, cannot + "change MaxConsumers", func(l, n *sc) bool { return l.MaxConsumers != n.MaxConsumers }},
-	{"storage", 0, 0, cannot + "change storage type", func(l, n *sc) bool { return l.Storage != n.Storage }},
-	{"retention", 0, 9, cannot + "change retention policy", func(l, n *sc) bool { return l.Retention != n.Retention }},
-	{"retention", 10, 0, cannot + "change retention policy to/from workqueue", func(l, n *sc) bool {
+	{Check{"max_consumers", 0, 12, "stream.go:1867 of 2.11.17"}, cannot + "change MaxConsumers", func(l, n *sc) bool { return l.MaxConsumers != n.MaxConsumers }},
+	{Check{"storage", 0, 0, "stream.go:2600"}, cannot + "change storage type", func(l, n *sc) bool { return l.Storage != n.Storage }},
+	{Check{"retention", 0, 9, "stream.go:1405 of 2.9.25"}, cannot + "change retention policy", func(l, n *sc) bool { return l.Retention != n.Retention }},
+	{Check{"retention", 10, 0, "stream.go:2604"}, cannot + "change retention policy to/from workqueue", func(l, n *sc) bool {
 		return l.Retention != n.Retention && (l.Retention == WorkQueueRetention || n.Retention == WorkQueueRetention)
 	}},
-	{"sealed", 0, 0, cannot + "unseal a sealed stream", func(l, n *sc) bool { return l.Sealed && !n.Sealed }},
-	{"deny_delete", 0, 0, cannot + "cancel deny message deletes", func(l, n *sc) bool { return l.DenyDelete && !n.DenyDelete }},
-	{"deny_purge", 0, 0, cannot + "cancel deny purge", func(l, n *sc) bool { return l.DenyPurge && !n.DenyPurge }},
-	{"mirror", 0, 11, "", func(l, n *sc) bool { return !reflect.DeepEqual(n.Mirror, l.Mirror) }},
-	{"mirror", 12, 0, "", func(l, n *sc) bool { return n.Mirror != nil && !reflect.DeepEqual(n.Mirror, l.Mirror) }},
-	{"republish", 0, 9, cannot + "change RePublish", func(l, n *sc) bool { return !reflect.DeepEqual(n.Republish, l.Republish) }},
-	{"allow_msg_ttl", 11, 0, "message TTL status can not be disabled", func(l, n *sc) bool { return l.AllowMsgTTL && !n.AllowMsgTTL }},
-	{"allow_msg_counter", 12, 0, cannot + "change message counter setting", func(l, n *sc) bool { return l.AllowMsgCounter != n.AllowMsgCounter }},
-	{"allow_msg_schedules", 12, 0, "message schedules can not be disabled", func(l, n *sc) bool { return l.AllowMsgSchedules && !n.AllowMsgSchedules }},
-	{"persist_mode", 12, 0, cannot + "change persist mode", func(l, n *sc) bool { return l.PersistMode != n.PersistMode }},
+	{Check{"sealed", 0, 0, "stream.go:2610"}, cannot + "unseal a sealed stream", func(l, n *sc) bool { return l.Sealed && !n.Sealed }},
+	{Check{"deny_delete", 0, 0, "stream.go:2614"}, cannot + "cancel deny message deletes", func(l, n *sc) bool { return l.DenyDelete && !n.DenyDelete }},
+	{Check{"deny_purge", 0, 0, "stream.go:2618"}, cannot + "cancel deny purge", func(l, n *sc) bool { return l.DenyPurge && !n.DenyPurge }},
+	{Check{"mirror", 0, 11, "stream.go:1901 of 2.11.17"}, "", func(l, n *sc) bool { return !reflect.DeepEqual(n.Mirror, l.Mirror) }},
+	{Check{"mirror", 12, 0, "stream.go:2622"}, "", func(l, n *sc) bool { return n.Mirror != nil && !reflect.DeepEqual(n.Mirror, l.Mirror) }},
+	{Check{"republish", 0, 9, "stream.go:1430 of 2.9.25"}, cannot + "change RePublish", func(l, n *sc) bool { return !reflect.DeepEqual(n.Republish, l.Republish) }},
+	{Check{"allow_msg_ttl", 11, 0, "stream.go:2638"}, "message TTL status can not be disabled", func(l, n *sc) bool { return l.AllowMsgTTL && !n.AllowMsgTTL }},
+	{Check{"allow_msg_counter", 12, 0, "stream.go:2643"}, cannot + "change message counter setting", func(l, n *sc) bool { return l.AllowMsgCounter != n.AllowMsgCounter }},
+	{Check{"allow_msg_schedules", 12, 0, "stream.go:2648"}, "message schedules can not be disabled", func(l, n *sc) bool { return l.AllowMsgSchedules && !n.AllowMsgSchedules }},
+	{Check{"persist_mode", 12, 0, "stream.go:2653"}, cannot + "change persist mode", func(l, n *sc) bool { return l.PersistMode != n.PersistMode }},
 }
 
 func (k *streamUpdateCheck) refusal() *refusal {
-	if k.field == "mirror" {
+	if k.About == "mirror" {
 		return refuse("mirror", 400, 10055, "stream mirror configuration can not be updated")
 	}
-	return badStream(k.field, k.says)
+	return badStream(k.About, k.says)
 }
 
 func (b Broker) updateStream(live *StreamConfig, peers []*StreamConfig, consumers []Sibling, next *StreamConfig) Result[StreamConfig] {
 	var all []*refusal
-	if no := (&streamRequest{b, next, append(slices.Clip(peers), live)}).check(); no != nil {
-		all = append(all, no) // checked again, with what the first time has filled in
+	if no := (&streamRequest{b, next, append(slices.Clip(peers), live), true}).check(); no != nil {
+		all = append(all, no)
 	} else {
 		all = b.streamUpdateRefusals(live, next)
 	}
-	next.trimPlacement()
+	b.trimPlacement(next)
 	if len(all) == 0 {
 		next.seal()
 		all = b.updateSteps(live, peers, consumers, next)
+		if no := b.sealedRefusal(live, peers, next); no != nil && len(all) == 0 {
+			all = []*refusal{no}
+		}
 	}
 	if len(all) > 0 {
 		return reject(live, all[0].err, fieldsOf(all)...)
 	}
 	b.settle(next)
-	before, after := live.Canonical(), next.Canonical()
-	if len(differingStream(&before, &after)) == 0 {
-		return Result[StreamConfig]{Outcome: Noop, Stored: next}
+	return Result[StreamConfig]{Outcome: StreamOutcome(live, next), Stored: next}
+}
+
+// sealedRefusal is a cluster's: the stream's leader checks what sealing has made of
+// the configuration, and discard new does not go with schedules or counters.
+func (b Broker) sealedRefusal(live *StreamConfig, peers []*StreamConfig, next *StreamConfig) *refusal {
+	if !b.Clustered || !next.Sealed {
+		return nil
 	}
-	return Result[StreamConfig]{Outcome: Update, Stored: next}
+	sealed := *next
+	return (&streamRequest{b, &sealed, append(slices.Clip(peers), live), true}).check()
 }
 
 // settle is what a cluster loses on the way from its meta leader: the duplicate
@@ -80,12 +88,12 @@ func (b Broker) settle(c *StreamConfig) {
 // answer first.
 func (b Broker) streamUpdateRefusals(live, next *StreamConfig) []*refusal {
 	var all []*refusal
-	if no := b.replicasRefusal(next); no != nil && b.Version.AtLeast(14) {
+	if no := b.replicasRefusal(next); no != nil && b.Version.has(&aloneStays) {
 		all = append(all, no)
 	}
 	for i := range streamUpdateChecks {
 		k := &streamUpdateChecks[i]
-		if b.Version.AtLeast(k.since) && (k.until == 0 || !b.Version.AtLeast(k.until+1)) && k.bad(live, next) {
+		if k.holds(b.Version) && !(k.About == "max_consumers" && b.Version.has(&consumersChange)) && k.bad(live, next) {
 			all = append(all, k.refusal())
 		}
 	}
@@ -95,18 +103,25 @@ func (b Broker) streamUpdateRefusals(live, next *StreamConfig) []*refusal {
 // updateSteps is what comes after (stream.go:2687 and 2750 of 2.15.3); a cluster
 // looks at the subjects before the consumers.
 func (b Broker) updateSteps(live *StreamConfig, peers []*StreamConfig, consumers []Sibling, next *StreamConfig) []*refusal {
+	limits, overlaps := func() *refusal { return b.limitsRefusal(live, next, consumers) }, func() *refusal { return overlapWith(peers, next) }
 	steps := []func() *refusal{
 		func() *refusal { return b.consumersRefusal(next) },
-		func() *refusal { return b.limitsRefusal(live, next, consumers) },
-		func() *refusal { return overlapWith(peers, next) },
+		func() *refusal { return b.bytesRefusal(live, peers, next) },
 	}
-	if b.Clustered {
-		steps[1], steps[2] = steps[2], steps[1]
-		steps = append(steps, func() *refusal { return b.moveRefusal(live, next) })
+	moves := func() *refusal { return b.moveRefusal(live, next) }
+	switch {
+	case !b.Clustered:
+		steps = append(steps, limits, overlaps)
+	case b.Version.AtLeast(12):
+		steps = append(steps, overlaps, limits, moves)
+	default:
+		steps = append(steps, overlaps, moves, limits)
 	}
-	steps = append(steps,
-		func() *refusal { return b.newSourcesRefusal(live, next) },
-		func() *refusal { return b.rerouteRefusal(live, next) })
+	if !b.moves(live, next) { // of a move, nobody hears what the stream's leader says
+		steps = append(steps,
+			func() *refusal { return b.newSourcesRefusal(live, next) },
+			func() *refusal { return b.rerouteRefusal(live, next) })
+	}
 	for _, step := range steps {
 		if no := step(); no != nil {
 			return []*refusal{no}
@@ -117,10 +132,11 @@ func (b Broker) updateSteps(live *StreamConfig, peers []*StreamConfig, consumers
 
 // limitsRefusal refuses new consumer limits that a live consumer exceeds. 2.10
 // and 2.11 take no limit for a limit of zero, so that taking limits away is
-// refused as long as there is a consumer.
+// refused as long as there is a consumer, and leave it to the stream's leader
+// (stream.go:1757 of 2.10.27).
 func (b Broker) limitsRefusal(live, next *StreamConfig, consumers []Sibling) *refusal {
 	was, now := live.ConsumerLimits, next.ConsumerLimits
-	strict := !b.Version.AtLeast(12)
+	strict := !b.Version.has(&zeroLimits)
 	limited := func(limit int64) bool { return strict || limit > 0 }
 	threshold := limited(int64(now.InactiveThreshold)) && now.InactiveThreshold != was.InactiveThreshold
 	pending := limited(int64(now.MaxAckPending)) && now.MaxAckPending != was.MaxAckPending
@@ -138,18 +154,27 @@ func (b Broker) limitsRefusal(live, next *StreamConfig, consumers []Sibling) *re
 		return nil
 	}
 	slices.Sort(over)
-	return notUpdated("consumer_limits", "change to limits violates consumers: "+strings.Join(over, ", "))
+	why := violates + strings.Join(over, ", ")
+	if strict {
+		return b.notApplied("consumer_limits", why)
+	}
+	return notUpdated("consumer_limits", why)
 }
 
 // notUpdated is the general refusal of an update, 10069.
 func notUpdated(field, why string) *refusal { return refuse(field, 500, 10069, why) }
 
+// moves says whether a cluster takes the update for a move to another place, even
+// to where the stream is.
+func (b Broker) moves(live, next *StreamConfig) bool {
+	return b.Clustered && next.Placement != nil && !reflect.DeepEqual(live.Placement, next.Placement)
+}
+
 // moveRefusal is the cluster's: another place and another size are two steps
 // (jetstream_cluster.go:11796 of 2.15.3).
 func (b Broker) moveRefusal(live, next *StreamConfig) *refusal {
-	moves := next.Placement != nil && !reflect.DeepEqual(live.Placement, next.Placement)
 	scales := live.Replicas != next.Replicas || live.Retention != next.Retention && b.Version.AtLeast(15)
-	if moves && scales {
+	if b.moves(live, next) && scales {
 		return refuse("placement", 400, 10123, "can not move and scale a stream in a single update")
 	}
 	return nil

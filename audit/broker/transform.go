@@ -25,7 +25,7 @@ var (
 
 // inToken says in which token of the destination the mistake is.
 func (v Version) inToken(token string, err error) error {
-	if token == "" && v.AtLeast(12) {
+	if token == "" && v.has(&wordless) {
 		return err
 	}
 	return fmt.Errorf("%w in %s", err, token)
@@ -66,11 +66,11 @@ func isFunction(token string) bool {
 var accountFunction = regexp.MustCompile(`{{\s*[aA]ccount-[hH]ash(-[iI]mport|-[lL]eaf-[rR]emote)?\s*\((.*)\)\s*}}`)
 
 func (v Version) knownFunction(token string) error {
-	if v.AtLeast(14) && accountFunction.MatchString(token) {
+	if v.has(&accountFunctions) && accountFunction.MatchString(token) {
 		return v.inToken(token, errNotAvailable)
 	}
 	for i := range mappingFunctions {
-		if f := &mappingFunctions[i]; v.AtLeast(f.validated) && f.call.MatchString(token) {
+		if f := &mappingFunctions[i]; v.has(f.validated) && f.call.MatchString(token) {
 			return nil
 		}
 	}
@@ -173,27 +173,27 @@ type functionCall struct {
 
 type mappingFunction struct {
 	call             *regexp.Regexp
-	since, validated int // the lines that first carried it out, and took it in a check
+	since, validated *Change // from when it is carried out, and taken in a check; nil: always
 	read             func(Version, []string) (functionCall, error)
 }
 
-func function(name string, since, validated int, read func(Version, []string) (functionCall, error)) mappingFunction {
+func function(name string, since, validated *Change, read func(Version, []string) (functionCall, error)) mappingFunction {
 	return mappingFunction{regexp.MustCompile(`{{\s*` + name + `\s*\((.*)\)\s*}}`), since, validated, read}
 }
 
 // mappingFunctions are in the broker's order (subject_transform.go:238 of
 // 2.15.3).
 var mappingFunctions = []mappingFunction{
-	function(`[wW]ildcard`, 0, 0, wildcardCall),
-	function(`[pP]artition`, 0, 0, partitionCall),
-	function(`[sS]plit[fF]rom[lL]eft`, 0, 0, positionCall),
-	function(`[sS]plit[fF]rom[rR]ight`, 0, 0, positionCall),
-	function(`[sS]lice[fF]rom[lL]eft`, 0, 0, positionCall),
-	function(`[sS]lice[fF]rom[rR]ight`, 0, 0, positionCall),
-	function(`[rR]ight`, 10, 14, positionCall),
-	function(`[lL]eft`, 10, 14, positionCall),
-	function(`[sS]plit`, 0, 0, splitCall),
-	function(`[rR]andom`, 12, 12, randomCall),
+	function(`[wW]ildcard`, nil, nil, wildcardCall),
+	function(`[pP]artition`, nil, nil, partitionCall),
+	function(`[sS]plit[fF]rom[lL]eft`, nil, nil, positionCall),
+	function(`[sS]plit[fF]rom[rR]ight`, nil, nil, positionCall),
+	function(`[sS]lice[fF]rom[lL]eft`, nil, nil, positionCall),
+	function(`[sS]lice[fF]rom[rR]ight`, nil, nil, positionCall),
+	function(`[rR]ight`, &shortFunctions, &shortChecked, positionCall),
+	function(`[lL]eft`, &shortFunctions, &shortChecked, positionCall),
+	function(`[sS]plit`, nil, nil, splitCall),
+	function(`[rR]andom`, &randomFunction, &randomFunction, randomCall),
 }
 
 // readFunction reads one token of a destination.
@@ -207,12 +207,12 @@ func (v Version) readFunction(token string) (functionCall, error) {
 	if !isFunction(token) {
 		return functionCall{}, nil
 	}
-	if v.AtLeast(14) && accountFunction.MatchString(token) {
+	if v.has(&accountFunctions) && accountFunction.MatchString(token) {
 		return functionCall{}, v.inToken(token, errNotAvailable)
 	}
 	for i := range mappingFunctions {
 		f := &mappingFunctions[i]
-		if m := f.call.FindStringSubmatch(token); m != nil && v.AtLeast(f.since) {
+		if m := f.call.FindStringSubmatch(token); m != nil && v.has(f.since) {
 			call, err := f.read(v, commas.Split(m[1], -1))
 			if err != nil {
 				return call, v.inToken(token, err)

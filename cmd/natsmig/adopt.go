@@ -22,7 +22,7 @@ type adoptCommand struct {
 
 // Run implements the command. Kong calls it.
 func (c *adoptCommand) Run(ctx context.Context, std *streams) error {
-	s, err := c.live(ctx, std)
+	s, err := c.live(ctx, std, c.Snapshots, audit.TakeOptions{})
 	if err != nil {
 		return err
 	}
@@ -47,17 +47,6 @@ func (c *adoptCommand) Run(ctx context.Context, std *streams) error {
 		return errUnknown
 	}
 	return nil
-}
-
-func (c *adoptCommand) live(ctx context.Context, std *streams) (*audit.Snapshot, error) {
-	if len(c.Snapshots) > 0 {
-		return readSnapshots(c.Snapshots)
-	}
-	s, err := c.take(ctx, std.err, audit.TakeOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return s, onlyFailure(s)
 }
 
 // tellBad names the consumers that could not be understood, and so were not

@@ -74,13 +74,17 @@ func verdict(v audit.Verdict) error {
 
 // declarations checks what can be checked before anything is connected to.
 func (c *auditCommand) declarations() (*declare.Set, error) {
-	if err := knownFormat(c.Output); err != nil {
-		return nil, usageError{err}
-	}
 	if _, err := c.version(); err != nil {
 		return nil, usageError{err}
 	}
-	set, err := declare.Paths(c.Files)
+	return readDeclarations(c.Output, c.Files)
+}
+
+func readDeclarations(f report.Format, files []string) (*declare.Set, error) {
+	if err := knownFormat(f); err != nil {
+		return nil, usageError{err}
+	}
+	set, err := declare.Paths(files)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -111,7 +115,7 @@ func (c *auditCommand) fleets(ctx context.Context, std *streams, set *declare.Se
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
-	s, err := c.live(ctx, std, set)
+	s, err := c.live(ctx, std, c.Snapshots, audit.TakeOptions{Known: known(set.Declarations), Subjects: c.Subjects})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,17 +136,6 @@ func (c *auditCommand) fleets(ctx context.Context, std *streams, set *declare.Se
 		since = append(since, f)
 	}
 	return fleet, since, nil
-}
-
-func (c *auditCommand) live(ctx context.Context, std *streams, set *declare.Set) (*audit.Snapshot, error) {
-	if len(c.Snapshots) > 0 {
-		return readSnapshots(c.Snapshots)
-	}
-	s, err := c.take(ctx, std.err, audit.TakeOptions{Known: known(set.Declarations), Subjects: c.Subjects})
-	if err != nil {
-		return nil, err
-	}
-	return s, onlyFailure(s)
 }
 
 // known lists what the declarations name, to be asked for where listing is

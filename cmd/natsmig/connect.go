@@ -133,6 +133,18 @@ func (c *connection) take(ctx context.Context, stderr io.Writer, o audit.TakeOpt
 	return s, err
 }
 
+// live reads the snapshots that are given, or else the cells.
+func (c *connection) live(ctx context.Context, std *streams, snapshots []string, o audit.TakeOptions) (*audit.Snapshot, error) {
+	if len(snapshots) > 0 {
+		return readSnapshots(snapshots)
+	}
+	s, err := c.take(ctx, std.err, o)
+	if err != nil {
+		return nil, err
+	}
+	return s, onlyFailure(s)
+}
+
 // onlyFailure is why a snapshot of a single cell shows nothing at all, or nil.
 func onlyFailure(s *audit.Snapshot) error {
 	if len(s.Cells) != 1 || len(s.Cells[0].Streams) > 0 || len(s.Cells[0].Missing) == 0 {

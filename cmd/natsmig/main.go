@@ -45,6 +45,7 @@ func (e usageError) Unwrap() error { return e.error }
 // commandLine is the grammar of the program.
 type commandLine struct {
 	Audit    auditCommand    `cmd:"" help:"Say what the broker would do with declarations: live or from a snapshot."`
+	Rehearse rehearseCommand `cmd:"" help:"Put the audit's question to a real broker, and say where it answers otherwise."`
 	Snapshot snapshotCommand `cmd:"" help:"Write what the cells have configured to a file."`
 	Adopt    adoptCommand    `cmd:"" help:"Turn what is live into declarations, to start from."`
 	Timing   timingCommand   `cmd:"" help:"When is a failing message retried and given up: shown, compared, measured."`

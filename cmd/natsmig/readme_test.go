@@ -17,7 +17,7 @@ var shownRun = regexp.MustCompile("(?s)<!-- run( 8)?: natsmig (.*?) -->\n```cons
 func TestDocumentsShowWhatIsPrinted(t *testing.T) {
 	t.Chdir("../..")
 	shown := 0
-	for _, doc := range []string{"README.md", "docs/guide-preflight.md", "docs/guide-adopt.md", "docs/guide-timing.md", "docs/declarations.md"} {
+	for _, doc := range []string{"README.md", "docs/guide-preflight.md", "docs/guide-rehearse.md", "docs/guide-adopt.md", "docs/guide-timing.md", "docs/declarations.md"} {
 		text, err := os.ReadFile(doc)
 		if err != nil {
 			t.Fatal(err)

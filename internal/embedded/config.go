@@ -3,6 +3,7 @@ package embedded
 import (
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 )
@@ -27,6 +28,8 @@ type Config struct {
 	// MaxMemory and MaxStore limit JetStream, in bytes. Zero: the server's own
 	// default, three quarters of the memory and of the free disk.
 	MaxMemory, MaxStore int64
+	// ServerLimits bound what any account may ask for. Zero: none.
+	ServerLimits ServerLimits
 	// Tags are the server tags that a stream placement can ask for.
 	Tags []string
 	// Accounts are the accounts beside the system account, which the package
@@ -68,6 +71,13 @@ type Limits struct {
 	MaxStreams, MaxConsumers   int
 	MaxAckPending              int  // highest max_ack_pending of a consumer
 	MaxBytesRequired           bool // a stream must set max_bytes
+}
+
+// ServerLimits are JetStream limits of a server. A zero field is no limit.
+type ServerLimits struct {
+	MaxAckPending   int // highest max_ack_pending of a consumer
+	MaxRequestBatch int // highest max_batch of a consumer
+	DuplicateWindow time.Duration
 }
 
 // User is one user of an account, known by password.

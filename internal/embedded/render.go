@@ -55,7 +55,21 @@ func (t *configText) jetStream(c Config, dir layout) {
 	}
 	t.size("max_memory_store", c.MaxMemory)
 	t.size("max_file_store", c.MaxStore)
+	t.serverLimits(c.ServerLimits)
 	t.line("}")
+}
+
+func (t *configText) serverLimits(l ServerLimits) {
+	if l == (ServerLimits{}) {
+		return
+	}
+	t.line("  limits {")
+	t.size("max_ack_pending", int64(l.MaxAckPending))
+	t.size("max_request_batch", int64(l.MaxRequestBatch))
+	if l.DuplicateWindow != 0 {
+		t.line("  duplicate_window: %s", quote(l.DuplicateWindow.String()))
+	}
+	t.line("  }")
 }
 
 func (t *configText) topology(c Config, p ports) {

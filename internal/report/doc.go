@@ -1,5 +1,5 @@
 // Package report writes an [audit.Report] in the form that was asked for:
-// [Write] with a [Format]. [Value] and [Duration] are how single values read,
+// [Write] with a [Format], and [WriteRehearsal] an [audit.Rehearsal]. [Value] and [Duration] are how single values read,
 // here and wherever else the command speaks of a configuration.
 //
 // The forms for people hold to these rules:
