@@ -128,6 +128,7 @@ func (b Broker) replicasRefusal(next *StreamConfig) *refusal {
 // createStream is what comes after the checks (stream.go:870 of 2.15.3, and
 // jetstream_cluster.go:11519 in a cluster).
 func (b Broker) createStream(live *StreamConfig, peers []*StreamConfig, next *StreamConfig) Result[StreamConfig] {
+	had := next.Placement
 	b.trimPlacement(next)
 	if no := b.replicasRefusal(next); no != nil {
 		return reject(live, no.err, no.field)
@@ -136,7 +137,8 @@ func (b Broker) createStream(live *StreamConfig, peers []*StreamConfig, next *St
 		if b.sharesSources(next) && !b.streamTextDiffers(live, next) {
 			return Result[StreamConfig]{Outcome: Unknown, Reason: "a cluster before 2.12 that is asked to create a stream with sources again may accept it, refuse it (10058) or not answer, depending on where the stream is"}
 		}
-		if b.streamTextDiffers(live, next) {
+		dropped := had != nil && next.Placement == nil // by the stream's leader, not by the one that compares
+		if dropped || b.streamTextDiffers(live, next) {
 			return reject(live, &APIError{400, 10058, "stream name already in use with a different configuration"}, differingStream(live, next)...)
 		}
 		return Result[StreamConfig]{Outcome: Noop, Stored: live}
