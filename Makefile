@@ -31,6 +31,8 @@ test: ## Run the tests, with the race detector where cgo compiles
 # The newest server of each line that the model knows.
 LINES   = 2.9.25 2.10.27 2.11.17 2.12.15 2.14.10 2.15.3
 BROKERS = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/natsmig/brokers
+# Patch releases before what changed within a line.
+OLDER   = 2.10.14 2.10.22 2.12.4 2.12.8 2.14.0 2.14.4 2.15.0
 PAIRS   = 2000
 SEED    = $(shell date +%s)
 
@@ -39,17 +41,26 @@ matrix: $(LINES:%=$(BROKERS)/nats-server-%) ## Compare the model with real broke
 	NATSMIG_BROKERS=$(BROKERS) NATSMIG_PAIRS=$(PAIRS) NATSMIG_SEED=$(SEED) \
 		$(GO) test -count=1 -timeout 60m -v -run AgainstBrokers ./audit/broker
 
+RECORD = NATSMIG_PAIRS=$(PAIRS) NATSMIG_SEED=$(SEED) NATSMIG_RECORD=testdata/recorded $(GO) test -count=1 -timeout 60m
+
 .PHONY: record
-record: $(LINES:%=$(BROKERS)/nats-server-%) ## Record pairs of every line anew, for make test to replay
+record: $(LINES:%=$(BROKERS)/nats-server-%) $(OLDER:%=$(BROKERS)/older/nats-server-%) ## Record pairs of every line anew, for make test to replay
 	rm -rf audit/broker/testdata/recorded
-	NATSMIG_BROKERS=$(BROKERS) NATSMIG_PAIRS=$(PAIRS) NATSMIG_SEED=$(SEED) NATSMIG_RECORD=testdata/recorded \
-		$(GO) test -count=1 -timeout 60m -run AgainstBrokers ./audit/broker
+	NATSMIG_BROKERS=$(BROKERS) $(RECORD) -run AgainstBrokers ./audit/broker
+	NATSMIG_BROKERS=$(BROKERS)/older $(RECORD) -run AgainstBrokers/standalone ./audit/broker
+
+define install-server =
+	@mkdir -p $(@D)/build-$*
+	GOBIN=$(@D)/build-$* GOFLAGS=-mod=mod $(GO) install github.com/nats-io/nats-server/v2@v$*
+	mv $(@D)/build-$*/nats-server $@
+	rmdir $(@D)/build-$*
+endef
 
 $(BROKERS)/nats-server-%:
-	@mkdir -p $(BROKERS)/$*
-	GOBIN=$(BROKERS)/$* GOFLAGS=-mod=mod $(GO) install github.com/nats-io/nats-server/v2@v$*
-	mv $(BROKERS)/$*/nats-server $@
-	rmdir $(BROKERS)/$*
+	$(install-server)
+
+$(BROKERS)/older/nats-server-%:
+	$(install-server)
 
 .PHONY: bench
 bench: ## Measure, beside a raw listing and jsm.go; docs/benchmarks.md tells the figures

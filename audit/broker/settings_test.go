@@ -116,7 +116,7 @@ func (s setting) start(t *testing.T, binary string) *target {
 		x.nc, x.name, x.replicas = c.NC, c.Brokers[0].Version(), []int{1, 3}
 	} else {
 		b := natstest.Start(t, opts...)
-		x.nc, x.name = b.Client.NC, b.Version()
+		x.nc, x.name = b.NC, b.Version()
 	}
 	v, err := broker.ParseVersion(x.name)
 	if err != nil {
