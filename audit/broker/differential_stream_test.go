@@ -67,11 +67,11 @@ func (g *streamGame) step(t *testing.T) (sent int, ok bool) {
 	}
 	g.add(outcome, got)
 	g.record.stream(t, g.target, p, got)
-	if g.leftBehind(got.err, p) || got.err == nil && g.moves(p) {
+	if outcome == broker.Unknown || g.leftBehind(got.err, p) || got.err == nil && g.moves(p) { // begin anew
 		delete(g.held, p.asked().Name)
 		g.deleteStream(t, p.asked().Name)
 	}
-	if got.err == nil && !g.moves(p) {
+	if got.err == nil && !g.moves(p) && outcome != broker.Unknown {
 		g.held[p.asked().Name] = got.config
 		if !g.settle(t, got.config) {
 			g.over = true

@@ -50,7 +50,10 @@ func (b Broker) Stream(live *StreamConfig, peers []*StreamConfig, consumers []Si
 		if live != nil {
 			all = append(slices.Clip(peers), live)
 		}
-		no = (&streamRequest{b, &next, all, false}).check()
+		no = (&streamRequest{b, &next, all}).check()
+	}
+	if why := b.unsure(live, &next, create, no == nil); why != "" {
+		return Result[StreamConfig]{Outcome: Unknown, Reason: why}
 	}
 	var res Result[StreamConfig]
 	switch {
@@ -134,9 +137,6 @@ func (b Broker) createStream(live *StreamConfig, peers []*StreamConfig, next *St
 		return reject(live, no.err, no.field)
 	}
 	if live != nil {
-		if b.sharesSources(next) && !b.streamTextDiffers(live, next) {
-			return Result[StreamConfig]{Outcome: Unknown, Reason: "a cluster before 2.12 that is asked to create a stream with sources again may accept it, refuse it (10058) or not answer, depending on where the stream is"}
-		}
 		dropped := had != nil && next.Placement == nil // by the stream's leader, not by the one that compares
 		if dropped || b.streamTextDiffers(live, next) {
 			return reject(live, &APIError{400, 10058, "stream name already in use with a different configuration"}, differingStream(live, next)...)
@@ -174,13 +174,6 @@ func (b Broker) streamTextDiffers(live, next *StreamConfig) bool {
 		emptied = emptied || is != nil && len(is) == 0
 	}
 	return emptied || !maps.Equal(was, is) || len(differingStream(live, next)) > 0
-}
-
-// sharesSources says whether the meta leader may compare what the stream's leader
-// has written into the sources that they share, which is not in the request
-// (stream.go setIndexName of 2.10.27).
-func (b Broker) sharesSources(c *StreamConfig) bool {
-	return b.Clustered && !b.Version.AtLeast(12) && len(c.Sources) > 0
 }
 
 func overlapWith(peers []*StreamConfig, next *StreamConfig) *refusal {

@@ -13,7 +13,6 @@ type streamRequest struct {
 	Broker
 	c     *StreamConfig
 	peers []*StreamConfig // the account's streams, the one in question included
-	again bool            // an update is checked a second time, with what the first has filled in
 }
 
 // A streamStep is one default or one reason to refuse a stream.

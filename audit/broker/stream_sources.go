@@ -16,9 +16,6 @@ func checkSources29(r *streamRequest) *refusal {
 		if s.External != nil || origin == nil {
 			continue
 		}
-		if r.Clustered && r.again && s.Name == r.c.Name {
-			origin = r.c // the stream's leader finds the new assignment
-		}
 		subjects = append(subjects, origin.Subjects...)
 		if r.smallerThan(origin) {
 			return sourceSizeRefusal()

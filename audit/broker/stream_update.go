@@ -48,8 +48,8 @@ func (k *streamUpdateCheck) refusal() *refusal {
 
 func (b Broker) updateStream(live *StreamConfig, peers []*StreamConfig, consumers []Sibling, next *StreamConfig) Result[StreamConfig] {
 	var all []*refusal
-	if no := (&streamRequest{b, next, append(slices.Clip(peers), live), true}).check(); no != nil {
-		all = append(all, no)
+	if no := (&streamRequest{b, next, append(slices.Clip(peers), live)}).check(); no != nil {
+		all = append(all, no) // checked again, with what the first time has filled in
 	} else {
 		all = b.streamUpdateRefusals(live, next)
 	}
@@ -75,7 +75,7 @@ func (b Broker) sealedRefusal(live *StreamConfig, peers []*StreamConfig, next *S
 		return nil
 	}
 	sealed := *next
-	return (&streamRequest{b, &sealed, append(slices.Clip(peers), live), true}).check()
+	return (&streamRequest{b, &sealed, append(slices.Clip(peers), live)}).check()
 }
 
 // settle is what a cluster loses on the way from its meta leader: the duplicate
