@@ -32,7 +32,7 @@ test: ## Run the tests, with the race detector where cgo compiles
 LINES   = 2.9.25 2.10.27 2.11.17 2.12.15 2.14.10 2.15.3
 BROKERS = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/natsmig/brokers
 # Patch releases before what changed within a line.
-OLDER   = 2.10.14 2.10.22 2.12.4 2.12.8 2.14.0 2.14.4 2.15.0
+OLDER   = 2.10.22 2.12.4 2.12.8 2.14.0 2.14.4 2.15.0
 PAIRS   = 2000
 SEED    = $(shell date +%s)
 

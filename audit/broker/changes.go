@@ -1,7 +1,7 @@
 package broker
 
-// What changed within a line. Each was read in the sources of every patch release
-// and compared with brokers around the change.
+// What changed within a line. Each was read in the sources of all patch releases,
+// and found by comparing with brokers of older ones.
 var (
 	limitsFill = Change{
 		"the stream's consumer_limits are the defaults of its consumers",

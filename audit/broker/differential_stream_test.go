@@ -68,8 +68,7 @@ func (g *streamGame) step(t *testing.T) (sent int, ok bool) {
 	g.add(outcome, got)
 	g.record.stream(t, g.target, p, got)
 	if outcome == broker.Unknown || g.leftBehind(got.err, p) || got.err == nil && g.moves(p) { // begin anew
-		delete(g.held, p.asked().Name)
-		g.deleteStream(t, p.asked().Name)
+		g.drop(t, p.asked().Name)
 	}
 	if got.err == nil && !g.moves(p) && outcome != broker.Unknown {
 		g.held[p.asked().Name] = got.config
@@ -104,18 +103,23 @@ func (g *streamGame) moves(p *streamPair) bool {
 func (g *streamGame) change(t *testing.T) {
 	t.Helper()
 	if g.chance(8) {
-		name := one(g.random, "S", "P", "Q")
-		g.deleteStream(t, name)
-		delete(g.held, name)
-		if name == "S" {
-			g.consumers = nil
-		}
+		g.drop(t, one(g.random, "S", "P", "Q"))
 	}
 	if g.held["S"] != nil && g.chance(4) && len(g.consumers) == 0 {
 		c := document{}.with("durable_name", "c").with("ack_policy", "explicit").with("max_ack_pending", one(g.random, 0, 10, 2000))
 		if got := g.create(t, "c", c.with("inactive_threshold", one(g.random, 0, 5*second, 3600*second))); got.err == nil && !got.lost {
 			g.consumers = []sibling{{"c", got.config}}
 		}
+	}
+}
+
+// drop deletes a stream, and with it what the game knows of it.
+func (g *streamGame) drop(t *testing.T, name string) {
+	t.Helper()
+	g.deleteStream(t, name)
+	delete(g.held, name)
+	if name == "S" {
+		g.consumers = nil
 	}
 }
 

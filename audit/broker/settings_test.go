@@ -28,7 +28,7 @@ type setting struct {
 
 var (
 	standalone = setting{name: "standalone", share: 1, rare: 5}
-	clustered  = setting{name: "cluster", share: 5, rare: 3, cluster: true}
+	clustered  = setting{name: "cluster", share: 5, rare: 1, cluster: true}
 )
 
 // consumerSettings are those that decide about consumers.

@@ -9,8 +9,10 @@ func (b Broker) unsure(live, next *StreamConfig, create, passed bool) string {
 	switch {
 	case !b.Clustered:
 		return ""
-	case live != nil && next.sourcesItself() && !b.Version.AtLeast(10):
+	case next.sourcesItself() && !b.Version.AtLeast(10) && (live != nil || passed):
 		return "a cluster of 2.9 looks in several places for the subjects of a stream that sources itself"
+	case live != nil && !create && passed && b.moves(live, next) && b.leaderRefuses(live, next):
+		return "a cluster takes this for a move, and tells the stream's leader's refusal (10051) or success, whichever comes first"
 	case !create || !passed:
 		return ""
 	case live != nil && len(next.Sources) > 0 && !b.Version.AtLeast(12) && !b.streamTextDiffers(live, next):
@@ -22,6 +24,12 @@ func (b Broker) unsure(live, next *StreamConfig, create, passed bool) string {
 		return "a counter stream with subject_delete_marker_ttl passes the meta leader's check, and may be refused by the stream's own leader (10052)"
 	}
 	return ""
+}
+
+// leaderRefuses says whether the stream's leader can not put the sources or the
+// transforms in place.
+func (b Broker) leaderRefuses(live, next *StreamConfig) bool {
+	return b.newSourcesRefusal(live, next) != nil || b.rerouteRefusal(live, next) != nil
 }
 
 func (c *StreamConfig) sourcesItself() bool {

@@ -119,11 +119,9 @@ func (b Broker) updateSteps(live *StreamConfig, peers []*StreamConfig, consumers
 	default:
 		steps = append(steps, overlaps, moves, limits)
 	}
-	if !b.moves(live, next) { // of a move, nobody hears what the stream's leader says
-		steps = append(steps,
-			func() *refusal { return b.newSourcesRefusal(live, next) },
-			func() *refusal { return b.rerouteRefusal(live, next) })
-	}
+	steps = append(steps,
+		func() *refusal { return b.newSourcesRefusal(live, next) },
+		func() *refusal { return b.rerouteRefusal(live, next) })
 	for _, step := range steps {
 		if no := step(); no != nil {
 			return []*refusal{no}
