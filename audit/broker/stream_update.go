@@ -183,7 +183,7 @@ func (b Broker) moveRefusal(live, next *StreamConfig) *refusal {
 // newSourcesRefusal is about the transforms of external sources, which 2.10 and
 // 2.11 do not check before. They list the source all the same.
 func (b Broker) newSourcesRefusal(live, next *StreamConfig) *refusal {
-	if b.Version.AtLeast(12) || !b.Version.AtLeast(10) {
+	if b.Version.has(&sourcesWhole) || !b.Version.AtLeast(10) {
 		return nil
 	}
 	for _, s := range next.Sources {
