@@ -100,8 +100,12 @@ func startClusters(ctx context.Context, configs []ClusterConfig, gateways bool) 
 }
 
 func mayStartAfresh(servers []Config, err error) bool {
-	named := func(c Config) bool { return c.StoreDir != "" }
-	return errors.Is(err, errPortTaken) || errors.Is(err, errNotFormed) && !slices.ContainsFunc(servers, named)
+	return errors.Is(err, errPortTaken) || errors.Is(err, errNotFormed) && !named(servers)
+}
+
+// named says whether the caller named a store, which is not begun anew.
+func named(servers []Config) bool {
+	return slices.ContainsFunc(servers, func(c Config) bool { return c.StoreDir != "" })
 }
 
 // startAll starts the servers side by side, because none is ready alone.
@@ -116,7 +120,7 @@ func startAll(ctx context.Context, configs []Config) (*MetaGroup, error) {
 	}
 	err := together(group.members, func(s *Server) error { return s.up(ctx) })
 	if err == nil {
-		err = group.form(ctx)
+		err = group.form(ctx, named(configs))
 	}
 	if err != nil {
 		return nil, errors.Join(err, group.Close())
@@ -124,8 +128,13 @@ func startAll(ctx context.Context, configs []Config) (*MetaGroup, error) {
 	return group, nil
 }
 
-func (g *MetaGroup) form(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, formTimeout)
+// form waits for the group: longer where it has no second chance.
+func (g *MetaGroup) form(ctx context.Context, once bool) error {
+	patience := formTimeout
+	if once {
+		patience = 2 * startTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := g.WaitReady(ctx); err != nil {
 		return fmt.Errorf("%w: %w", errNotFormed, err)

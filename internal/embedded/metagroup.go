@@ -10,7 +10,10 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-var errPeerUnknown = errors.New("peer is unknown")
+var (
+	errPeerUnknown = errors.New("peer is unknown")
+	errSeenOnce    = errors.New("ready, and asked again")
+)
 
 // leaderPatience is how long a meta leader may take to learn of its peers.
 const leaderPatience = time.Second
@@ -54,9 +57,13 @@ func (g *MetaGroup) URLs() string {
 func (g *MetaGroup) WaitReady(ctx context.Context) error {
 	ctx, cancel := bounded(ctx, startTimeout)
 	defer cancel()
-	patience := time.Now().Add(leaderPatience)
+	patience, twice := time.Now().Add(leaderPatience), false
 	return poll(ctx, "cluster is not ready", func() error {
 		err := g.ready(ctx)
+		if err == nil && !twice {
+			twice = true // what its clients have heard, a server may have before it in a queue
+			return errSeenOnce
+		}
 		if errors.Is(err, errPeerUnknown) && time.Now().After(patience) {
 			patience = time.Now().Add(leaderPatience)
 			err = errors.Join(err, g.stepDown(ctx))
@@ -129,7 +136,32 @@ func (g *MetaGroup) placeable(leader *Server) error {
 			return fmt.Errorf("leader %q has not heard from %q what it can hold", leader.Name(), s.Name())
 		}
 	}
+	if got, ok := leader.places(); ok && got < g.running() {
+		return fmt.Errorf("leader %q can place streams on %d of %d servers", leader.Name(), got, g.running())
+	}
 	return nil
+}
+
+func (g *MetaGroup) running() int {
+	n := 0
+	for _, s := range g.members {
+		if s.Running() {
+			n++
+		}
+	}
+	return n
+}
+
+// places is on how many servers the leader can place streams. An external server
+// does not tell.
+func (s *Server) places() (n int, ok bool) {
+	s.mu.Lock()
+	b, ok := s.broker.(*inProcess)
+	s.mu.Unlock()
+	if !ok {
+		return 0, false
+	}
+	return len(b.srv.JetStreamClusterPeers()), true
 }
 
 // MetaLeader waits until a running server says of itself that it leads the
