@@ -58,7 +58,7 @@ func adoptStream(c *CellView, s *StreamView, o AdoptOptions) []*Declaration {
 var shown = []string{"ack_policy", "max_deliver", "max_ack_pending", "deliver_policy"}
 
 func minimalConsumer(c *CellView, s *StreamView, k *ConsumerView) *Declaration {
-	stream := &broker.Stream{Config: s.Config, Consumers: s.Siblings, Peers: c.peers(s.Name)}
+	stream := &broker.Stream{Config: s.Config, Consumers: s.Siblings, Peers: c.configs}
 	live := &broker.LiveConsumer{Config: k.Config}
 	cfg := *k.Config
 	cfg.Metadata = broker.UserMetadata(cfg.Metadata)

@@ -112,12 +112,9 @@ func (p *ConsumerPass) brokerStream() *broker.Stream {
 	if p.StreamConfig == nil {
 		return nil
 	}
-	s := &broker.Stream{Config: p.StreamConfig}
+	s := &broker.Stream{Config: p.StreamConfig, Peers: p.Cell.configs}
 	if p.Stream != nil {
 		s.Consumers = p.Stream.Siblings
-	}
-	if p.StreamConfig.Draws() {
-		s.Peers = p.Cell.peers(p.StreamConfig.Name)
 	}
 	return s
 }

@@ -28,7 +28,8 @@ type CellView struct {
 	// granted.
 	Assumptions []string
 
-	byName map[string]*StreamView
+	byName  map[string]*StreamView
+	configs []*broker.StreamConfig // of the streams
 }
 
 // A StreamView is one live stream.
@@ -102,12 +103,16 @@ func viewCell(c *Cell, version broker.Version) (*CellView, error) {
 		if _, twice := v.byName[s.Name]; twice {
 			return nil, fmt.Errorf("stream %q is in the snapshot twice", s.Name)
 		}
-		v.byName[s.Name] = s
-		v.Streams = append(v.Streams, s)
+		v.hold(s)
 	}
 	slices.SortFunc(v.Streams, func(a, b *StreamView) int { return cmp.Compare(a.Name, b.Name) })
 	v.setClustered()
 	return v, nil
+}
+
+// hold takes a stream into the cell.
+func (c *CellView) hold(s *StreamView) {
+	c.Streams, c.byName[s.Name], c.configs = append(c.Streams, s), s, append(c.configs, s.Config)
 }
 
 // setClustered takes a cell to be clustered when it says so, or when a stream
@@ -264,11 +269,6 @@ func missingPolicies(have broker.FieldSet) string {
 }
 
 // peers are the configs of the cell's other streams.
-func (c *CellView) peers(stream string) (all []*broker.StreamConfig) {
-	for _, s := range c.Streams {
-		if s.Name != stream {
-			all = append(all, s.Config)
-		}
-	}
-	return all
+func (c *CellView) peers(stream string) []*broker.StreamConfig {
+	return slices.DeleteFunc(slices.Clone(c.configs), func(s *broker.StreamConfig) bool { return s.Name == stream })
 }

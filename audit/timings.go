@@ -150,8 +150,7 @@ func (c *CellView) assumeStreams(ds []*Declaration) {
 	for _, d := range ds {
 		if !declared[d.Stream] && d.Target.Matches(c) {
 			declared[d.Stream] = true
-			s := &StreamView{Name: d.Stream, Config: assumedStream(d.Stream), byName: map[string]*ConsumerView{}}
-			c.Streams, c.byName[d.Stream] = append(c.Streams, s), s
+			c.hold(&StreamView{Name: d.Stream, Config: assumedStream(d.Stream), byName: map[string]*ConsumerView{}})
 		}
 	}
 }

@@ -33,8 +33,8 @@ const NoBytes = -1
 type Stream struct {
 	Config    *StreamConfig
 	Consumers []Sibling // every consumer on it, the one in question included
-	// Peers are the account's other streams. Only a broker of 2.9 looks at them,
-	// and only where the stream has a mirror or sources.
+	// Peers are the account's streams, this one included or not. Only a broker of
+	// 2.9 looks at them, and only where the stream has a mirror or sources.
 	Peers []*StreamConfig
 }
 

@@ -122,11 +122,7 @@ func (s *Source) validConsumer() bool {
 // checkPrefixes is about other domains and accounts (stream.go:2360 of 2.15.3).
 func checkPrefixes(r *streamRequest) *refusal {
 	var subjects []string
-	drawn := slices.Clone(r.c.Sources)
-	if r.c.Mirror != nil {
-		drawn = slices.Insert(drawn, 0, r.c.Mirror)
-	}
-	drawn = slices.DeleteFunc(drawn, func(s *Source) bool { return s == nil })
+	drawn := r.c.origins() // a mirror with sources has been refused
 	for _, s := range drawn {
 		if origin := r.peer(s.Name); s.External == nil && origin != nil {
 			subjects = append(subjects, origin.Subjects...)
