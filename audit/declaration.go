@@ -129,44 +129,38 @@ func WithHandler(h timingcontract.Handler) DeclareOption {
 // DeclareConsumer is a declaration of the API's own configuration JSON, writer
 // replace.
 func DeclareConsumer(stream string, config json.RawMessage) (*Declaration, error) {
-	dec, err := broker.DecodeConsumer(config)
+	req, err := broker.ReadConsumerRequest(config)
 	if err != nil {
 		return nil, fmt.Errorf("consumer of stream %q: %w", stream, err)
 	}
-	if dec.Err != nil {
-		readNames(config, map[string]*string{"durable_name": &dec.Config.Durable, "name": &dec.Config.Name})
+	if req.Err != nil {
+		readNames(config, map[string]*string{"durable_name": &req.Config.Durable, "name": &req.Config.Name})
 	}
-	if dec.Config.ID() == "" {
+	if req.Config.ID() == "" {
 		return nil, fmt.Errorf("consumer of stream %q: neither durable_name nor name is set", stream)
 	}
 	return &Declaration{
-		Stream: stream, Consumer: dec.Config.ID(), Writer: Replace, Origin: FromJSON,
-		Request: &broker.ConsumerRequest{
-			Config: dec.Config, Err: dec.Err, Bad: dec.Bad, Unknown: dec.Unknown, Fields: dec.Fields, Raw: config,
-		},
-		Declared: dec.Fields,
+		Stream: stream, Consumer: req.Config.ID(), Writer: Replace, Origin: FromJSON,
+		Request: req, Declared: req.Fields,
 	}, nil
 }
 
 // DeclareStream is a declaration of a stream's configuration JSON, writer
 // replace.
 func DeclareStream(config json.RawMessage) (*Declaration, error) {
-	dec, err := broker.DecodeStream(config)
+	req, err := broker.ReadStreamRequest(config)
 	if err != nil {
 		return nil, fmt.Errorf("stream: %w", err)
 	}
-	if dec.Err != nil {
-		readNames(config, map[string]*string{"name": &dec.Config.Name})
+	if req.Err != nil {
+		readNames(config, map[string]*string{"name": &req.Config.Name})
 	}
-	if dec.Config.Name == "" {
+	if req.Config.Name == "" {
 		return nil, fmt.Errorf("stream: name is not set")
 	}
 	return &Declaration{
-		Stream: dec.Config.Name, Writer: Replace, Origin: FromJSON,
-		StreamRequest: &broker.StreamRequest{
-			Config: dec.Config, Err: dec.Err, Bad: dec.Bad, Unknown: dec.Unknown, Fields: dec.Fields, Inner: dec.Inner, Raw: config,
-		},
-		Declared: dec.Fields,
+		Stream: req.Config.Name, Writer: Replace, Origin: FromJSON,
+		StreamRequest: req, Declared: req.Fields,
 	}, nil
 }
 

@@ -158,29 +158,18 @@ type consumerPair struct {
 }
 
 func (p *consumerPair) id() string {
-	c := p.asked()
-	return c.ID()
+	return p.request().Config.ID()
 }
 
-// asked is the configuration as the broker reads it. What it can not read, and
-// so will refuse, needs a subject all the same.
-func (p *consumerPair) asked() broker.ConsumerConfig {
-	d, err := broker.DecodeConsumer([]byte(p.config.String()))
-	if err != nil {
-		panic(err)
-	}
-	return d.Config
-}
-
-// request is the pair's request as the model takes it.
+// request is the pair's request as the model takes it. What the broker can not
+// read, and so will refuse, needs a subject all the same.
 func (p *consumerPair) request() *broker.ConsumerRequest {
-	d, err := broker.DecodeConsumer([]byte(p.config.String()))
+	req, err := broker.ReadConsumerRequest(json.RawMessage(p.config.String()))
 	if err != nil {
 		panic(err)
 	}
-	return &broker.ConsumerRequest{
-		Config: d.Config, Action: p.action, Err: d.Err, Bad: d.Bad, Unknown: d.Unknown, Fields: d.Fields, Raw: []byte(p.config.String()),
-	}
+	req.Action = p.action
+	return req
 }
 
 // sendable says whether the request can be written to the wire at all.

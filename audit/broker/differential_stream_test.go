@@ -164,22 +164,26 @@ func (g *streamGame) pair() *streamPair {
 	return p
 }
 
-func (p *streamPair) asked() broker.StreamConfig {
-	d, err := broker.DecodeStream([]byte(p.config.String()))
+// request is the pair's request as the model takes it.
+func (p *streamPair) request() *broker.StreamRequest {
+	req, err := broker.ReadStreamRequest(json.RawMessage(p.config.String()))
 	if err != nil {
 		panic(err)
 	}
-	return d.Config
+	req.Action = p.action
+	return req
 }
+
+func (p *streamPair) asked() broker.StreamConfig { return p.request().Config }
 
 // play sends the request and compares the answer with the model's.
 func (p *streamPair) play(t *testing.T, x *target) (mismatch string, got answer, outcome broker.Outcome) {
 	t.Helper()
-	verb := "UPDATE"
-	if p.action == broker.CreateOnly || p.action == broker.CreateOrUpdate && p.live == nil {
-		verb = "CREATE"
+	subject, err := p.request().Subject(p.live != nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	got = x.ask(t, "$JS.API.STREAM."+verb+"."+p.asked().Name, []byte(p.config.String()))
+	got = x.ask(t, "$JS.API."+subject, []byte(p.config.String()))
 	if !got.lost {
 		mismatch, outcome = p.judge(t, x.model, got)
 	}
@@ -201,13 +205,7 @@ func (p *streamPair) judge(t *testing.T, model broker.Broker, got answer) (misma
 	for _, c := range p.consumers {
 		consumers = append(consumers, broker.Sibling{Name: c.name, Config: decodeConsumer(t, c.config)})
 	}
-	declared, err := broker.DecodeStream([]byte(p.config.String()))
-	if err != nil {
-		t.Fatalf("%s: %v", p.config, err)
-	}
-	want := model.Stream(live, peers, consumers, &broker.StreamRequest{
-		Config: declared.Config, Action: p.action, Err: declared.Err, Bad: declared.Bad, Unknown: declared.Unknown, Fields: declared.Fields, Inner: declared.Inner,
-	})
+	want := model.Stream(live, peers, consumers, p.request())
 	outcome = broker.Reject
 	if got.err == nil {
 		outcome = broker.StreamOutcome(live, decodeStream(t, got.config))

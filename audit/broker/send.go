@@ -12,6 +12,25 @@ import (
 // that no broker ever sees it.
 var ErrUnsendable = errors.New("the name can not stand in a subject")
 
+// ReadConsumerRequest is the request to store a configuration of the API's own
+// JSON. Errors are as with [DecodeConsumer].
+func ReadConsumerRequest(config json.RawMessage) (*ConsumerRequest, error) {
+	d, err := DecodeConsumer(config)
+	if err != nil {
+		return nil, err
+	}
+	return &ConsumerRequest{Config: d.Config, Err: d.Err, Bad: d.Bad, Unknown: d.Unknown, Fields: d.Fields, Raw: config}, nil
+}
+
+// ReadStreamRequest is [ReadConsumerRequest] for a stream.
+func ReadStreamRequest(config json.RawMessage) (*StreamRequest, error) {
+	d, err := DecodeStream(config)
+	if err != nil {
+		return nil, err
+	}
+	return &StreamRequest{Config: d.Config, Err: d.Err, Bad: d.Bad, Unknown: d.Unknown, Fields: d.Fields, Inner: d.Inner, Raw: config}, nil
+}
+
 // Subject is where the request goes, without the API's prefix:
 // CONSUMER.CREATE.<stream>.<ID>. Where durable_name and name are two, it is the
 // endpoint that compares them, CONSUMER.DURABLE.CREATE.<stream>.<durable_name>.

@@ -228,19 +228,21 @@ func (q *question) stream(v broker.Version) *answered[broker.StreamConfig] {
 }
 
 func consumerRequest(d doc, action broker.Action) *broker.ConsumerRequest {
-	dec, err := broker.DecodeConsumer(d.raw())
+	req, err := broker.ReadConsumerRequest(d.raw())
 	if err != nil {
 		panic(err)
 	}
-	return &broker.ConsumerRequest{Config: dec.Config, Action: action, Err: dec.Err, Bad: dec.Bad, Unknown: dec.Unknown, Fields: dec.Fields}
+	req.Action = action
+	return req
 }
 
 func streamRequest(d doc, action broker.Action) *broker.StreamRequest {
-	dec, err := broker.DecodeStream(d.raw())
+	req, err := broker.ReadStreamRequest(d.raw())
 	if err != nil {
 		panic(err)
 	}
-	return &broker.StreamRequest{Config: dec.Config, Action: action, Err: dec.Err, Bad: dec.Bad, Unknown: dec.Unknown, Fields: dec.Fields}
+	req.Action = action
+	return req
 }
 
 // A reply is what the model says to a question, in one form for consumers and
