@@ -14,11 +14,24 @@ type Check struct {
 	// Source is the file and line in nats-server, of 2.15.3 unless it says
 	// otherwise.
 	Source string
+
+	begun, ended *Change // what brought the step within its first line, and took it away within its last
 }
+
+func check(about string, since, until int, source string) Check {
+	return Check{About: about, Since: since, Until: until, Source: source}
+}
+
+// from is the check that came with a patch release of its first line.
+func (k Check) from(c *Change) Check { k.begun = c; return k }
+
+// to is the check that went with a patch release of its last line.
+func (k Check) to(c *Change) Check { k.ended = c; return k }
 
 // holds says whether a broker of version v takes the step.
 func (k *Check) holds(v Version) bool {
-	return (k.Since == 0 || v.AtLeast(k.Since)) && (k.Until == 0 || !v.AtLeast(k.Until+1))
+	return (k.Since == 0 || v.AtLeast(k.Since)) && (k.Until == 0 || !v.AtLeast(k.Until+1)) &&
+		v.has(k.begun) && (k.ended == nil || !v.has(k.ended))
 }
 
 // ConsumerChecks lists what every consumer is checked for, in the broker's

@@ -26,26 +26,26 @@ type consumerRequest struct {
 }
 
 var consumerChecks = []consumerCheck{
-	{Check{"the characters of the names", 12, 0, "consumer.go:743"}, checkNames},
-	{Check{"replicas, and the stream's", 0, 0, "consumer.go:750"}, checkConsumerReplicas},
-	{Check{"negative waits", 12, 0, "consumer.go:776"}, checkNegativeWaits},
-	{Check{"ack_policy flow_control", 14, 0, "consumer.go:786"}, checkFlowControlPolicy},
-	{Check{"backoff against max_deliver", 0, 0, "consumer.go:811"}, checkLadder},
-	{Check{"the length of the description", 0, 0, "consumer.go:816"}, checkDescription},
-	{Check{"a push consumer", 0, 0, "consumer.go:820"}, checkPush},
-	{Check{"a pull consumer", 0, 0, "consumer.go:840"}, checkPull},
-	{Check{"max_ack_pending against the server's and the account's limit", 0, 0, "consumer.go:867"}, checkAckPendingLimits},
-	{Check{"the stream's consumer_limits", 10, 0, "consumer.go:873"}, checkConsumerLimits},
-	{Check{"direct", 0, 0, "consumer.go:880"}, checkDirect},
-	{Check{"the filter against the stream's subjects", 0, 9, "consumer.go:4683 of 2.9.25"}, checkFilter29},
-	{Check{"the filters, and each against the others", 10, 0, "consumer.go:890"}, checkFilters},
-	{Check{"the start position against deliver_policy", 0, 0, "consumer.go:921"}, checkStart},
-	{Check{"sample_freq", 0, 0, "consumer.go:978"}, checkSampling},
-	{Check{"flow control without a heartbeat", 0, 0, "consumer.go:985"}, checkFlowControlHeartbeat},
-	{Check{"name against durable_name", 0, 12, "consumer.go:823 of 2.11.17"}, checkNameMismatch},
-	{Check{"the size of the metadata", 10, 0, "consumer.go:996"}, checkConsumerMetadata},
-	{Check{"priority groups of a policy", 11, 0, "consumer.go:1004"}, checkPriority},
-	{Check{"priority groups without a policy", 12, 0, "consumer.go:1021"}, checkNoPriority},
+	{check("the characters of the names", 12, 0, "consumer.go:743").from(&assetNames), checkNames},
+	{check("replicas, and the stream's", 0, 0, "consumer.go:750"), checkConsumerReplicas},
+	{check("negative waits", 12, 0, "consumer.go:776"), checkNegativeWaits},
+	{check("ack_policy flow_control", 14, 0, "consumer.go:786"), checkFlowControlPolicy},
+	{check("backoff against max_deliver", 0, 0, "consumer.go:811"), checkLadder},
+	{check("the length of the description", 0, 0, "consumer.go:816"), checkDescription},
+	{check("a push consumer", 0, 0, "consumer.go:820"), checkPush},
+	{check("a pull consumer", 0, 0, "consumer.go:840"), checkPull},
+	{check("max_ack_pending against the server's and the account's limit", 0, 0, "consumer.go:867"), checkAckPendingLimits},
+	{check("the stream's consumer_limits", 10, 0, "consumer.go:873"), checkConsumerLimits},
+	{check("direct", 0, 0, "consumer.go:880"), checkDirect},
+	{check("the filter against the stream's subjects", 0, 9, "consumer.go:4683 of 2.9.25"), checkFilter29},
+	{check("the filters, and each against the others", 10, 0, "consumer.go:890"), checkFilters},
+	{check("the start position against deliver_policy", 0, 0, "consumer.go:921"), checkStart},
+	{check("sample_freq", 0, 0, "consumer.go:978"), checkSampling},
+	{check("flow control without a heartbeat", 0, 0, "consumer.go:985"), checkFlowControlHeartbeat},
+	{check("name against durable_name", 0, 12, "consumer.go:823 of 2.11.17").to(&subjectsName), checkNameMismatch},
+	{check("the size of the metadata", 10, 0, "consumer.go:996"), checkConsumerMetadata},
+	{check("priority groups of a policy", 11, 0, "consumer.go:1004"), checkPriority},
+	{check("priority groups without a policy", 12, 0, "consumer.go:1021"), checkNoPriority},
 }
 
 func (r *consumerRequest) check() *refusal {
@@ -62,9 +62,6 @@ func (r *consumerRequest) check() *refusal {
 }
 
 func checkNames(r *consumerRequest) *refusal {
-	if !r.Version.has(&assetNames) {
-		return nil
-	}
 	if r.c.Name != "" && !validAssetName(r.c.Name) {
 		return refuse("name", 500, 10052, `consumer name can not contain '.', '*', '>', '\', '/'`)
 	}

@@ -15,36 +15,29 @@ type updateCheck struct {
 // updateChecks are in the broker's order. A row of its own stands for each
 // field, so that a report can name them all though the broker names the first.
 var updateChecks = []updateCheck{
-	{Check{"deliver_policy", 0, 0, "consumer.go:2577"}, "deliver policy can not be updated", sameBy(func(c *cc) DeliverPolicy { return c.DeliverPolicy })},
-	{Check{"mem_storage", 14, 0, "consumer.go:2580"}, "storage type can not be updated", fixedSince(&storageStays, func(c *cc) bool { return c.MemStorage })},
-	{Check{"direct", 14, 0, "consumer.go:2585"}, "direct can not be updated", fixedSince(&kindStays, func(c *cc) bool { return c.Direct })},
-	{Check{"sourcing", 14, 0, "consumer.go:2588"}, "sourcing can not be updated", fixedSince(&kindStays, func(c *cc) bool { return c.Sourcing })},
-	{Check{"opt_start_seq", 0, 0, "consumer.go:2591"}, "start sequence can not be updated", sameBy(func(c *cc) uint64 { return c.OptStartSeq })},
-	{Check{"opt_start_time", 0, 0, "consumer.go:2594"}, "start time can not be updated", sameStart},
-	{Check{"ack_policy", 0, 0, "consumer.go:2603"}, "ack policy can not be updated", sameBy(func(c *cc) AckPolicy { return c.AckPolicy })},
-	{Check{"replay_policy", 0, 0, "consumer.go:2606"}, "replay policy can not be updated", sameBy(func(c *cc) ReplayPolicy { return c.ReplayPolicy })},
-	{Check{"idle_heartbeat", 0, 0, "consumer.go:2609"}, "heart beats can not be updated", sameBy(func(c *cc) time.Duration { return c.IdleHeartbeat })},
-	{Check{"flow_control", 0, 0, "consumer.go:2612"}, "flow control can not be updated", sameBy(func(c *cc) bool { return c.FlowControl })},
+	{check("deliver_policy", 0, 0, "consumer.go:2577"), "deliver policy can not be updated", sameBy(func(c *cc) DeliverPolicy { return c.DeliverPolicy })},
+	{check("mem_storage", 14, 0, "consumer.go:2580").from(&storageStays), "storage type can not be updated", sameBy(func(c *cc) bool { return c.MemStorage })},
+	{check("direct", 14, 0, "consumer.go:2585").from(&kindStays), "direct can not be updated", sameBy(func(c *cc) bool { return c.Direct })},
+	{check("sourcing", 14, 0, "consumer.go:2588").from(&kindStays), "sourcing can not be updated", sameBy(func(c *cc) bool { return c.Sourcing })},
+	{check("opt_start_seq", 0, 0, "consumer.go:2591"), "start sequence can not be updated", sameBy(func(c *cc) uint64 { return c.OptStartSeq })},
+	{check("opt_start_time", 0, 0, "consumer.go:2594"), "start time can not be updated", sameStart},
+	{check("ack_policy", 0, 0, "consumer.go:2603"), "ack policy can not be updated", sameBy(func(c *cc) AckPolicy { return c.AckPolicy })},
+	{check("replay_policy", 0, 0, "consumer.go:2606"), "replay policy can not be updated", sameBy(func(c *cc) ReplayPolicy { return c.ReplayPolicy })},
+	{check("idle_heartbeat", 0, 0, "consumer.go:2609"), "heart beats can not be updated", sameBy(func(c *cc) time.Duration { return c.IdleHeartbeat })},
+	{check("flow_control", 0, 0, "consumer.go:2612"), "flow control can not be updated", sameBy(func(c *cc) bool { return c.FlowControl })},
 }
 
 var maxWaitingCheck = updateCheck{
-	Check{"max_waiting", 0, 0, "consumer.go:2634"},
+	check("max_waiting", 0, 0, "consumer.go:2634"),
 	"max waiting can not be updated",
 	sameBy(func(c *cc) int { return c.MaxWaiting }),
 }
 
 // deliverCheck has no words of its own, see deliverRefusal.
-var deliverCheck = updateCheck{Check: Check{"deliver_subject", 0, 0, "consumer.go:2617"}}
+var deliverCheck = updateCheck{Check: check("deliver_subject", 0, 0, "consumer.go:2617")}
 
 func sameBy[T comparable](value func(*ConsumerConfig) T) func(Broker, *ConsumerConfig, *ConsumerConfig) bool {
 	return func(_ Broker, live, next *ConsumerConfig) bool { return value(live) == value(next) }
-}
-
-// fixedSince is sameBy from a change on.
-func fixedSince(change *Change, value func(*ConsumerConfig) bool) func(Broker, *ConsumerConfig, *ConsumerConfig) bool {
-	return func(b Broker, live, next *ConsumerConfig) bool {
-		return value(live) == value(next) || !b.Version.has(change)
-	}
 }
 
 // sameStart compares instants. On 2.9 the broker compares pointers, so any

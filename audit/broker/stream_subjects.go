@@ -55,9 +55,6 @@ func overlapRefusal(s string, others []string) *refusal {
 
 // checkOverlaps is a step of its own on older brokers.
 func checkOverlaps(r *streamRequest) *refusal {
-	if r.Version.has(&overlapsFirst) {
-		return nil
-	}
 	for _, s := range r.c.Subjects {
 		others := slices.DeleteFunc(slices.Clone(r.c.Subjects), func(o string) bool { return o == s })
 		if no := overlapRefusal(s, others); no != nil {

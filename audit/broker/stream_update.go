@@ -13,30 +13,28 @@ type streamUpdateCheck struct {
 	Check
 	says string
 	bad  func(live, next *StreamConfig) bool
-	// ended is what took the check away within its last line; nil: nothing.
-	ended *Change
 }
 
 const cannot = "stream configuration update can not "
 
 // streamUpdateChecks are in the broker's order. All are 10052.
 var streamUpdateChecks = []streamUpdateCheck{
-	{Check{"max_consumers", 0, 12, "stream.go:1867 of 2.11.17"}, cannot + "change MaxConsumers", func(l, n *sc) bool { return l.MaxConsumers != n.MaxConsumers }, &consumersChange},
-	{Check{"storage", 0, 0, "stream.go:2600"}, cannot + "change storage type", func(l, n *sc) bool { return l.Storage != n.Storage }, nil},
-	{Check{"retention", 0, 9, "stream.go:1405 of 2.9.25"}, cannot + "change retention policy", func(l, n *sc) bool { return l.Retention != n.Retention }, nil},
-	{Check{"retention", 10, 0, "stream.go:2604"}, cannot + "change retention policy to/from workqueue", func(l, n *sc) bool {
+	{check("max_consumers", 0, 12, "stream.go:1867 of 2.11.17").to(&consumersChange), cannot + "change MaxConsumers", func(l, n *sc) bool { return l.MaxConsumers != n.MaxConsumers }},
+	{check("storage", 0, 0, "stream.go:2600"), cannot + "change storage type", func(l, n *sc) bool { return l.Storage != n.Storage }},
+	{check("retention", 0, 9, "stream.go:1405 of 2.9.25"), cannot + "change retention policy", func(l, n *sc) bool { return l.Retention != n.Retention }},
+	{check("retention", 10, 0, "stream.go:2604"), cannot + "change retention policy to/from workqueue", func(l, n *sc) bool {
 		return l.Retention != n.Retention && (l.Retention == WorkQueueRetention || n.Retention == WorkQueueRetention)
-	}, nil},
-	{Check{"sealed", 0, 0, "stream.go:2610"}, cannot + "unseal a sealed stream", func(l, n *sc) bool { return l.Sealed && !n.Sealed }, nil},
-	{Check{"deny_delete", 0, 0, "stream.go:2614"}, cannot + "cancel deny message deletes", func(l, n *sc) bool { return l.DenyDelete && !n.DenyDelete }, nil},
-	{Check{"deny_purge", 0, 0, "stream.go:2618"}, cannot + "cancel deny purge", func(l, n *sc) bool { return l.DenyPurge && !n.DenyPurge }, nil},
-	{Check{"mirror", 0, 11, "stream.go:1901 of 2.11.17"}, "", func(l, n *sc) bool { return !reflect.DeepEqual(n.Mirror, l.Mirror) }, nil},
-	{Check{"mirror", 12, 0, "stream.go:2622"}, "", func(l, n *sc) bool { return n.Mirror != nil && !reflect.DeepEqual(n.Mirror, l.Mirror) }, nil},
-	{Check{"republish", 0, 9, "stream.go:1430 of 2.9.25"}, cannot + "change RePublish", func(l, n *sc) bool { return !reflect.DeepEqual(n.Republish, l.Republish) }, nil},
-	{Check{"allow_msg_ttl", 11, 0, "stream.go:2638"}, "message TTL status can not be disabled", func(l, n *sc) bool { return l.AllowMsgTTL && !n.AllowMsgTTL }, nil},
-	{Check{"allow_msg_counter", 12, 0, "stream.go:2643"}, cannot + "change message counter setting", func(l, n *sc) bool { return l.AllowMsgCounter != n.AllowMsgCounter }, nil},
-	{Check{"allow_msg_schedules", 12, 0, "stream.go:2648"}, "message schedules can not be disabled", func(l, n *sc) bool { return l.AllowMsgSchedules && !n.AllowMsgSchedules }, nil},
-	{Check{"persist_mode", 12, 0, "stream.go:2653"}, cannot + "change persist mode", func(l, n *sc) bool { return l.PersistMode != n.PersistMode }, nil},
+	}},
+	{check("sealed", 0, 0, "stream.go:2610"), cannot + "unseal a sealed stream", func(l, n *sc) bool { return l.Sealed && !n.Sealed }},
+	{check("deny_delete", 0, 0, "stream.go:2614"), cannot + "cancel deny message deletes", func(l, n *sc) bool { return l.DenyDelete && !n.DenyDelete }},
+	{check("deny_purge", 0, 0, "stream.go:2618"), cannot + "cancel deny purge", func(l, n *sc) bool { return l.DenyPurge && !n.DenyPurge }},
+	{check("mirror", 0, 11, "stream.go:1901 of 2.11.17"), "", func(l, n *sc) bool { return !reflect.DeepEqual(n.Mirror, l.Mirror) }},
+	{check("mirror", 12, 0, "stream.go:2622"), "", func(l, n *sc) bool { return n.Mirror != nil && !reflect.DeepEqual(n.Mirror, l.Mirror) }},
+	{check("republish", 0, 9, "stream.go:1430 of 2.9.25"), cannot + "change RePublish", func(l, n *sc) bool { return !reflect.DeepEqual(n.Republish, l.Republish) }},
+	{check("allow_msg_ttl", 11, 0, "stream.go:2638"), "message TTL status can not be disabled", func(l, n *sc) bool { return l.AllowMsgTTL && !n.AllowMsgTTL }},
+	{check("allow_msg_counter", 12, 0, "stream.go:2643"), cannot + "change message counter setting", func(l, n *sc) bool { return l.AllowMsgCounter != n.AllowMsgCounter }},
+	{check("allow_msg_schedules", 12, 0, "stream.go:2648"), "message schedules can not be disabled", func(l, n *sc) bool { return l.AllowMsgSchedules && !n.AllowMsgSchedules }},
+	{check("persist_mode", 12, 0, "stream.go:2653"), cannot + "change persist mode", func(l, n *sc) bool { return l.PersistMode != n.PersistMode }},
 }
 
 func (k *streamUpdateCheck) refusal() *refusal {
@@ -95,7 +93,7 @@ func (b Broker) streamUpdateRefusals(live, next *StreamConfig) []*refusal {
 	}
 	for i := range streamUpdateChecks {
 		k := &streamUpdateChecks[i]
-		if k.holds(b.Version) && (k.ended == nil || !b.Version.has(k.ended)) && k.bad(live, next) {
+		if k.holds(b.Version) && k.bad(live, next) {
 			all = append(all, k.refusal())
 		}
 	}
