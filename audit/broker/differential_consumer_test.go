@@ -105,13 +105,9 @@ func (g *consumerGame) step(t *testing.T) (sent int, ok bool) {
 	if *verbose {
 		t.Logf("%s %s: %v", p.action, p.config, outcome)
 	}
-	if got.lost {
+	if got.lost || mismatch != "" {
 		g.over = true
-		return 0, g.doubt(false)
-	}
-	if mismatch != "" {
-		g.over = true
-		return 0, g.doubt(p.report(t, g.target, mismatch))
+		return 0, g.ends(t, g.target, p, mismatch)
 	}
 	g.add(outcome, got)
 	g.record.consumer(t, g.target, p, got)

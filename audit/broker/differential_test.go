@@ -77,6 +77,18 @@ func (y *tally) add(o broker.Outcome, a answer) {
 	}
 }
 
+// A pair can report itself: it plays itself again, and makes itself smaller.
+type pair interface {
+	report(t *testing.T, x *target, mismatch string) (sure bool)
+}
+
+// ends is the end of a game: with a mismatch, or with no answer where there is
+// none. Ok is as with a step.
+func (y *tally) ends(t *testing.T, x *target, p pair, mismatch string) (ok bool) {
+	t.Helper()
+	return y.doubt(mismatch != "" && p.report(t, x, mismatch))
+}
+
 // doubt passes on whether a mismatch is sure, and counts what is not.
 func (y *tally) doubt(sure bool) (ok bool) {
 	if !sure {

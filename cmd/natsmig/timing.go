@@ -105,12 +105,7 @@ func (c *timingShowCommand) Run(ctx context.Context, std *streams) error {
 	if err != nil {
 		return err
 	}
-	var ts []audit.Timing
-	if len(ds) > 0 && !c.Live && len(c.Snapshots) == 0 {
-		ts, err = c.alone(ds)
-	} else {
-		ts, err = c.against(ctx, std, &c.connection, ds)
-	}
+	ts, err := c.timings(ctx, std, &c.connection, ds, c.Live)
 	if err != nil {
 		return err
 	}
@@ -119,6 +114,15 @@ func (c *timingShowCommand) Run(ctx context.Context, std *streams) error {
 		views = append(views, viewTiming(&ts[i])...)
 	}
 	return report.WriteTimings(std.out, views, timingOptions(std, c.Output))
+}
+
+// timings are those of the declarations by themselves where no cell is to be
+// looked at, and those over the cells otherwise.
+func (c *timingInput) timings(ctx context.Context, std *streams, conn *connection, ds []*audit.Declaration, live bool) ([]audit.Timing, error) {
+	if len(ds) > 0 && !live && len(c.Snapshots) == 0 {
+		return c.alone(ds)
+	}
+	return c.against(ctx, std, conn, ds)
 }
 
 func timingOptions(std *streams, f report.Format) report.Options {

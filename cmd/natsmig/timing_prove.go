@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/natsmig/natsmig/audit"
 	"github.com/natsmig/natsmig/internal/report"
 	"github.com/natsmig/natsmig/timingcontract"
 	"github.com/natsmig/natsmig/timingcontract/prove"
@@ -57,12 +56,7 @@ func (c *timingProveCommand) subjects(ctx context.Context, std *streams) ([]prov
 	if err != nil {
 		return nil, err
 	}
-	var ts []audit.Timing
-	if len(ds) > 0 && !c.Live && len(c.Snapshots) == 0 {
-		ts, err = c.alone(ds)
-	} else {
-		ts, err = c.against(ctx, std, &c.connection, ds)
-	}
+	ts, err := c.timings(ctx, std, &c.connection, ds, c.Live)
 	if err != nil {
 		return nil, err
 	}

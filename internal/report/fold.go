@@ -23,33 +23,47 @@ func (g *group) title() string {
 	return title + ": " + g.what
 }
 
-// fold groups quiet entries, in the order in which the groups first occur.
-func fold(quiet []*audit.Entry, several bool) []group {
-	var groups []group
-	at := map[shared]int{}
-	for _, e := range quiet {
-		key := sharedBy(e, several)
-		i, ok := at[key]
-		if !ok {
-			i = len(groups)
-			at[key] = i
-			groups = append(groups, group{shared: key})
-		}
-		groups[i].names = append(groups[i].names, e.Name())
-	}
-	return groups
+// A folding collects groups, in the order in which they first occur.
+type folding struct {
+	groups []group
+	at     map[shared]int
 }
 
-func sharedBy(e *audit.Entry, several bool) shared {
-	key := shared{noun: "durable", what: "nothing would change"}
-	if e.Consumer == "" {
+func (f *folding) add(key shared, name string) {
+	i, ok := f.at[key]
+	if !ok {
+		if f.at == nil {
+			f.at = map[shared]int{}
+		}
+		i = len(f.groups)
+		f.at[key] = i
+		f.groups = append(f.groups, group{shared: key})
+	}
+	f.groups[i].names = append(f.groups[i].names, name)
+}
+
+// sharedBy is what a stream, or a consumer of that name, shares with others. The
+// cell counts where there are several.
+func sharedBy(consumer, cell string, several bool, what string) shared {
+	key := shared{noun: "durable", what: what}
+	if consumer == "" {
 		key.noun = "stream"
 	}
 	if several {
-		key.cell = e.Cell
-	}
-	if !declared(e) {
-		key.what = "not declared"
+		key.cell = cell
 	}
 	return key
+}
+
+// fold groups quiet entries.
+func fold(quiet []*audit.Entry, several bool) []group {
+	var f folding
+	for _, e := range quiet {
+		what := "nothing would change"
+		if !declared(e) {
+			what = "not declared"
+		}
+		f.add(sharedBy(e.Consumer, e.Cell, several, what), e.Name())
+	}
+	return f.groups
 }

@@ -188,40 +188,25 @@ func differenceRows(r *audit.Rehearsal) [][]string {
 
 // agreed groups the entries on which model and broker agree, by the outcome.
 func agreed(r *audit.Rehearsal) []group {
-	var groups []group
-	at := map[shared]int{}
+	var f folding
 	for i := range r.Entries {
-		e := &r.Entries[i]
-		if !e.Agrees || e.Broker == nil {
-			continue
+		if e := &r.Entries[i]; e.Agrees && e.Broker != nil {
+			f.add(sharedBy(e.Consumer, e.Cell, len(r.Cells) > 1, answered(e.Broker)), e.Name())
 		}
-		key := agreedBy(r, e)
-		g, ok := at[key]
-		if !ok {
-			g = len(groups)
-			at[key] = g
-			groups = append(groups, group{shared: key})
-		}
-		groups[g].names = append(groups[g].names, e.Name())
 	}
-	return groups
+	return f.groups
 }
 
-func agreedBy(r *audit.Rehearsal, e *audit.Rehearsed) shared {
-	key := shared{noun: "durable", what: string(e.Broker.Outcome)}
-	if e.Consumer == "" {
-		key.noun = "stream"
+// answered is an answer in a few words.
+func answered(a *audit.Answer) string {
+	what := string(a.Outcome)
+	if a.Outcome == broker.Reject && a.Error != nil {
+		what += ", " + a.Error.Error()
 	}
-	if len(r.Cells) > 1 {
-		key.cell = e.Cell
+	if a.Client != "" {
+		what += ", and the client refuses: " + a.Client
 	}
-	if e.Broker.Outcome == broker.Reject && e.Broker.Error != nil {
-		key.what += ", " + e.Broker.Error.Error()
-	}
-	if e.Broker.Client != "" {
-		key.what += ", and the client refuses: " + e.Broker.Client
-	}
-	return key
+	return what
 }
 
 // evidence is the JSON of the first differences, and how many there are beside
