@@ -118,11 +118,11 @@ func (c *timingShowCommand) Run(ctx context.Context, std *streams) error {
 
 // timings are those of the declarations by themselves where no cell is to be
 // looked at, and those over the cells otherwise.
-func (c *timingInput) timings(ctx context.Context, std *streams, conn *connection, ds []*audit.Declaration, live bool) ([]audit.Timing, error) {
-	if len(ds) > 0 && !live && len(c.Snapshots) == 0 {
-		return c.alone(ds)
+func (in *timingInput) timings(ctx context.Context, std *streams, conn *connection, ds []*audit.Declaration, live bool) ([]audit.Timing, error) {
+	if len(ds) > 0 && !live && len(in.Snapshots) == 0 {
+		return in.alone(ds)
 	}
-	return c.against(ctx, std, conn, ds)
+	return in.against(ctx, std, conn, ds)
 }
 
 func timingOptions(std *streams, f report.Format) report.Options {

@@ -2,15 +2,10 @@ package report
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode"
-
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 
 	"github.com/natsmig/natsmig/audit"
 )
@@ -18,34 +13,10 @@ import (
 // TestGoldenRehearsals writes the rehearsals under testdata/rehearsals as
 // [TestGolden] does reports.
 func TestGoldenRehearsals(t *testing.T) {
-	files, err := filepath.Glob("testdata/rehearsals/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no test archives: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			ar, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := readRehearsal(t, ar.Files[0].Data)
-			for i := range ar.Files[1:] {
-				want := &ar.Files[i+1]
-				got := strings.ReplaceAll(rehearsalWritten(t, r, optionsOf(t, want.Name)), "\x1b", "␛")
-				if os.Getenv("UPDATE") != "" {
-					want.Data = []byte(got)
-				}
-				if diff := cmp.Diff(string(want.Data), got); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", want.Name, diff)
-				}
-			}
-			if os.Getenv("UPDATE") != "" {
-				if err := os.WriteFile(file, txtar.Format(ar), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+	goldenArchives(t, "testdata/rehearsals/*.txtar", func(t *testing.T, data []byte, o Options) string {
+		t.Helper()
+		return rehearsalWritten(t, readRehearsal(t, data), o)
+	})
 }
 
 // readRehearsal reads one, and counts it.
