@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+)
+
+// watchErrors listens to the connection's asynchronous errors, which alone tell of
+// a denied publish: an acknowledgment that the server drops returns nil. The
+// handler that was there is called as before. The function stops listening.
+func (e *Engine) watchErrors() func() {
+	before := e.nc.ErrorHandler()
+	on := true
+	e.nc.SetErrorHandler(func(nc *nats.Conn, sub *nats.Subscription, err error) {
+		e.events.Lock()
+		listen := on
+		e.events.Unlock()
+		if listen && e.concerns(err) {
+			e.emit(Event{Kind: Denied, Err: err})
+		}
+		if before != nil {
+			before(nc, sub, err)
+		}
+	})
+	return func() {
+		e.events.Lock()
+		defer e.events.Unlock()
+		on = false // others may have chained theirs meanwhile, so it stays, and is quiet
+	}
+}
+
+var quoted = regexp.MustCompile(`to "([^"]+)"`)
+
+// concerns says whether an error is a refusal of something that delivery needs.
+func (e *Engine) concerns(err error) bool {
+	if !errors.Is(err, nats.ErrPermissionViolation) {
+		return false
+	}
+	m := quoted.FindStringSubmatch(err.Error())
+	if m == nil {
+		return false
+	}
+	subject := m[1]
+	name := "." + e.c.Stream + "." + e.c.durable()
+	switch {
+	case strings.HasPrefix(subject, "$JS.ACK."):
+		return strings.Contains(subject, name+".")
+	case strings.Contains(subject, ".API."):
+		return strings.HasSuffix(subject, name) || strings.Contains(subject, name+".")
+	}
+	ep := e.current()
+	return ep != nil && subject == ep.sub.Subject
+}
