@@ -23,6 +23,7 @@ var mayImport = map[string][]string{
 	"audit/broker":         {},
 	"audit/declare":        {"audit", "audit/broker", "timingcontract", "internal/strictyaml"},
 	"audit/rehearse":       {"audit", "audit/broker", "internal/embedded"},
+	"jsconsumer":           {"internal/engine", "readiness", "timingcontract"},
 	"natstest":             {"internal/embedded"},
 	"readiness":            {},
 	"internal/embedded":    {},

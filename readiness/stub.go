@@ -4,6 +4,7 @@ package readiness
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -59,3 +60,27 @@ func Classify(err error) Class {
 	}
 	return Transient
 }
+
+type Report struct{}
+type Status struct {
+	Ready  bool
+	Reason string
+}
+type GateConfig struct {
+	Name   string
+	Report func(Report)
+}
+type Gate struct{}
+
+func NewGate(GateConfig) *Gate                         { return &Gate{} }
+func (g *Gate) Bound(time.Time)                        {}
+func (g *Gate) Failed(error) time.Duration             { return 250 * time.Millisecond }
+func (g *Gate) Disturbed(error)                        {}
+func (g *Gate) Lost(error)                             {}
+func (g *Gate) Alive()                                 {}
+func (g *Gate) Denied(error)                           {}
+func (g *Gate) Recreated(time.Time)                    {}
+func (g *Gate) Paused(bool)                            {}
+func (g *Gate) Draining()                              {}
+func (g *Gate) Stopped(err error, ctx context.Context) {}
+func (g *Gate) Status() Status                         { return Status{} }

@@ -1,0 +1,143 @@
+package jsconsumer
+
+import (
+	"runtime/debug"
+	"time"
+
+	"github.com/natsmig/natsmig/internal/engine"
+)
+
+// worker handles messages until there are none any more.
+func (r *Runner) worker() {
+	w := newWatch(r)
+	for {
+		in, ok := r.e.Next()
+		if !ok {
+			return
+		}
+		h := &held{in: in}
+		if r.c.Key == nil {
+			r.handle(w, h)
+			continue
+		}
+		if !r.order.enter(r, h) {
+			continue // whoever has its key goes on with it
+		}
+		for h != nil {
+			r.handle(w, h)
+			h = r.order.leave(h)
+		}
+	}
+}
+
+// held is a delivery in this process.
+type held struct {
+	in    engine.Delivery
+	key   string
+	watch *watch // while it waits for its key
+}
+
+// handle brings one delivery to its end.
+func (r *Runner) handle(w *watch, h *held) {
+	d, t := r.delivery(&h.in), r.timing.Load()
+	var until time.Time
+	if h.watch != nil {
+		var lapsed bool
+		if until, lapsed = h.watch.end(); lapsed {
+			r.settle(d, Retry(errWaited), 0, true)
+			return
+		}
+	}
+	if r.reserved(t, d) && r.tried.has(d.Sequence()) {
+		r.giveUp(w, d, nil)
+		return
+	}
+	for {
+		disposition, took := r.attempt(w.start(d, t, until), d)
+		var lapsed bool
+		until, lapsed = w.end()
+		if disposition.Decision() == Held && !lapsed && r.holdOn(w, d, t, disposition.delay) {
+			until, _ = w.end()
+			continue
+		}
+		r.conclude(w, t, d, disposition, took, lapsed)
+		return
+	}
+}
+
+func (r *Runner) delivery(in *engine.Delivery) Delivery {
+	return Delivery{in: in, stream: r.c.Stream, consumer: r.name()}
+}
+
+// holdOn keeps a message for a while. False: a drain has begun.
+func (r *Runner) holdOn(w *watch, d Delivery, t *timing, delay time.Duration) bool {
+	w.keep(d, t)
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-r.soft.Done():
+		w.end()
+		return false
+	}
+}
+
+// conclude settles a message whose attempt is over, or gives it up.
+func (r *Runner) conclude(w *watch, t *timing, d Delivery, disposition Disposition, took time.Duration, lapsed bool) {
+	switch {
+	case disposition.failed() && r.last(t, d):
+		r.settled(d, disposition, took, false)
+		r.giveUp(w, d, disposition.err)
+		return
+	case disposition.Decision() == Discarded && r.c.CaptureDiscarded:
+		r.settled(d, disposition, took, false)
+		r.capture(w, d, "discarded", disposition.err)
+		return
+	case disposition.failed() && t.maxDeliver > 0:
+		r.tried.add(d.Sequence())
+	}
+	r.settle(d, disposition, took, lapsed)
+}
+
+// attempt calls the handler once.
+func (r *Runner) attempt(l *lease, d Delivery) (disposition Disposition, took time.Duration) {
+	began := time.Now()
+	defer func() {
+		took = time.Since(began)
+		if v := recover(); v != nil {
+			call(r.c.Hooks.Panicked, Panicked{r.about(), d, v, debug.Stack()})
+			disposition = Retry(panicError{v})
+		}
+	}()
+	return r.handler(l, d), 0
+}
+
+// settle tells the broker what was decided. After the lease has lapsed a nak would
+// schedule one more delivery of a message that has one already; an ack and a term
+// still count.
+func (r *Runner) settle(d Delivery, disposition Disposition, took time.Duration, lapsed bool) {
+	verb := ""
+	switch disposition.Decision() {
+	case Acked:
+		verb = engine.Ack
+	case Discarded:
+		verb = r.term(disposition.err)
+	case RetryLater:
+		if !lapsed {
+			verb = r.timing.Load().nak(d.Attempt(), disposition.delay)
+		}
+	}
+	if disposition.Decision() == Acked || disposition.Decision() == Discarded {
+		r.tried.remove(d.Sequence())
+	}
+	sent, err := r.e.Settle(d.in, verb)
+	r.settled(d, disposition, took, sent && err == nil)
+}
+
+func (r *Runner) settled(d Delivery, disposition Disposition, took time.Duration, sent bool) {
+	r.figures.count(disposition.Decision())
+	if r.c.Hooks.Disposed != nil {
+		r.c.Hooks.Disposed(Disposed{r.about(), d, disposition, took, sent})
+	}
+}
