@@ -1,0 +1,133 @@
+package readiness_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/natsmig/natsmig/natstest"
+	"github.com/natsmig/natsmig/readiness"
+)
+
+func TestClassify(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want readiness.Class
+	}{
+		{nil, readiness.None},
+		{context.Canceled, readiness.Canceled},
+		{context.DeadlineExceeded, readiness.Transient},
+		{nats.ErrNoResponders, readiness.Transient},
+		{nats.ErrConsumerNotFound, readiness.MissingConsumer},
+		{jetstream.ErrConsumerNotFound, readiness.MissingConsumer},
+		{nats.ErrConsumerDeleted, readiness.MissingConsumer},
+		{jetstream.ErrConsumerDeleted, readiness.MissingConsumer},
+		{nats.ErrStreamNotFound, readiness.MissingStream},
+		{jetstream.ErrStreamNotFound, readiness.MissingStream},
+		{nats.ErrConnectionClosed, readiness.Closed},
+		{jetstream.ErrConnectionClosed, readiness.Closed},
+		{nats.ErrJetStreamNotEnabled, readiness.Transient},
+		{jetstream.ErrJetStreamNotEnabled, readiness.Transient},
+		{&jetstream.APIError{Code: 503, ErrorCode: 10008}, readiness.NoQuorum},
+		{&nats.APIError{Code: 503, ErrorCode: 10008}, readiness.NoQuorum},
+		{&jetstream.APIError{Code: 500, ErrorCode: 10012}, readiness.Rejected},
+		{&nats.APIError{Code: 500, ErrorCode: 10012}, readiness.Rejected},
+		{&jetstream.APIError{Code: 400, ErrorCode: 10116}, readiness.Rejected},
+		{&jetstream.APIError{Code: 400, ErrorCode: 10138}, readiness.Rejected},
+		{errors.New("pull refused: 409 Exceeded MaxRequestBatch of 50"), readiness.Transient},
+		{errors.New(`nats: Permissions Violation for Publish to "x"`), readiness.Denied},
+		{fmt.Errorf("look: %w", jetstream.ErrConsumerNotFound), readiness.MissingConsumer},
+		{errors.New("what nobody knows"), readiness.Transient},
+	} {
+		if got := readiness.Classify(c.err); got != c.want {
+			t.Errorf("%v (%T): %q, want %q", c.err, c.err, got, c.want)
+		}
+	}
+}
+
+// TestClassifyWhatBrokersSay asks a broker for what it refuses, through both APIs.
+func TestClassifyWhatBrokersSay(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t)
+	ctx := t.Context()
+	_, missing := s.JS.Consumer(ctx, "S", "d")
+	_, legacyMissing := s.Legacy.ConsumerInfo("S", "d")
+	if _, err := s.JS.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}}); err != nil {
+		t.Fatal(err)
+	}
+	_, gone := s.JS.Consumer(ctx, "S", "d")
+	_, legacyGone := s.Legacy.ConsumerInfo("S", "d")
+	c := jetstream.ConsumerConfig{Durable: "d", AckPolicy: jetstream.AckExplicitPolicy}
+	if _, err := s.JS.CreateConsumer(ctx, "S", c); err != nil {
+		t.Fatal(err)
+	}
+	c.AckPolicy = jetstream.AckAllPolicy
+	_, immutable := s.JS.CreateOrUpdateConsumer(ctx, "S", c)
+	_, legacyImmutable := s.Legacy.UpdateConsumer("S", &nats.ConsumerConfig{Durable: "d", AckPolicy: nats.AckAllPolicy})
+	_, ladder := s.JS.CreateOrUpdateConsumer(ctx, "S", jetstream.ConsumerConfig{
+		Durable: "e", AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: 1, BackOff: []time.Duration{time.Second, 2 * time.Second},
+	})
+	for name, c := range map[string]struct {
+		err  error
+		want readiness.Class
+	}{
+		"stream":             {missing, readiness.MissingStream},
+		"legacy stream":      {legacyMissing, readiness.MissingStream},
+		"consumer":           {gone, readiness.MissingConsumer},
+		"legacy consumer":    {legacyGone, readiness.MissingConsumer},
+		"immutable":          {immutable, readiness.Rejected},
+		"legacy immutable":   {legacyImmutable, readiness.Rejected},
+		"ladder too long":    {ladder, readiness.Rejected},
+		"nothing went wrong": {nil, readiness.None},
+	} {
+		if got := readiness.Classify(c.err); got != c.want {
+			t.Errorf("%s: %v: %q, want %q", name, c.err, got, c.want)
+		}
+	}
+}
+
+func TestProbes(t *testing.T) {
+	t.Parallel()
+	a, b := readiness.NewGate(readiness.GateConfig{Name: "a"}), readiness.NewGate(readiness.GateConfig{Name: "b"})
+	var wedged error
+	g := &readiness.Group{Members: []readiness.Health{a}, Optional: []readiness.Health{b}, Wedged: func() error { return wedged }}
+	srv := httptest.NewServer(g.Handler())
+	t.Cleanup(srv.Close)
+	want := func(path string, status int) {
+		t.Helper()
+		resp, err := http.Get(srv.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v readiness.Verdict
+		if err := json.Unmarshal(body, &v); err != nil || resp.StatusCode != status || v.OK != (status == 200) {
+			t.Errorf("%s: %d %s (%v), want %d", path, resp.StatusCode, body, err, status)
+		}
+	}
+	want("/readyz", 503)
+	want("/startupz", 503)
+	want("/livez", 200)
+	a.Bound(time.Now())
+	want("/readyz", 200) // b is left out on purpose
+	a.Lost(jetstream.ErrConsumerDeleted)
+	want("/readyz", 503)
+	want("/startupz", 200)
+	want("/livez", 200) // a broker's trouble kills nobody
+	wedged = errors.New("a handler does not end")
+	want("/livez", 503)
+}
