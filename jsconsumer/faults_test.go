@@ -1,0 +1,422 @@
+package jsconsumer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/natsmig/natsmig/jsconsumer"
+	"github.com/natsmig/natsmig/natstest"
+	"github.com/natsmig/natsmig/readiness"
+)
+
+// diary writes down what a runner's hooks are told, and what its handler saw.
+type diary struct {
+	mu    sync.Mutex
+	lines []string
+	seen  map[string]int // payload -> times
+}
+
+func (d *diary) note(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lines = append(d.lines, fmt.Sprintf(format, args...))
+}
+
+func (d *diary) all() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.lines)
+}
+
+func (d *diary) has(line string) bool {
+	return slices.ContainsFunc(d.all(), func(l string) bool { return strings.HasPrefix(l, line) })
+}
+
+func (d *diary) count(line string) (n int) {
+	for _, l := range d.all() {
+		if strings.HasPrefix(l, line) {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *diary) saw(data []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.seen == nil {
+		d.seen = map[string]int{}
+	}
+	d.seen[string(data)]++
+}
+
+func (d *diary) sawAll(from, to int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := from; i < to; i++ {
+		if d.seen[fmt.Sprint(i)] == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *diary) hooks() jsconsumer.Hooks {
+	trouble := func(name string) func(jsconsumer.Trouble) {
+		return func(t jsconsumer.Trouble) { d.note("%s %s: %v", name, readiness.Classify(t.Err), t.Err) }
+	}
+	return jsconsumer.Hooks{
+		Bound:      func(jsconsumer.Bound) { d.note("bound") },
+		Report:     func(r jsconsumer.Report) { d.note("report %s %s: %v", r.Kind, r.Class, r.Err) },
+		Lost:       trouble("lost"),
+		Disturbed:  trouble("disturbed"),
+		Rejected:   trouble("rejected"),
+		Denied:     trouble("denied"),
+		Throttled:  trouble("throttled"),
+		Breached:   trouble("breached"),
+		Recreated:  func(r jsconsumer.Recreated) { d.note("recreated floor %d", r.Floor) },
+		RolledBack: func(r jsconsumer.Recreated) { d.note("rolled back floor %d", r.Floor) },
+		Exhausted:  func(e jsconsumer.Exhausted) { d.note("exhausted %d", e.Sequence) },
+		Captured:   func(c jsconsumer.Captured) { d.note("captured %d %s", c.Delivery.Sequence(), c.Reason) },
+		CaptureFailing: func(c jsconsumer.CaptureFailing) {
+			d.note("capture failing %d: %v", c.Delivery.Sequence(), c.Err)
+		},
+		LeaseLost:    func(m jsconsumer.Message) { d.note("lease lost %d", m.Delivery.Sequence()) },
+		Stuck:        func(m jsconsumer.Message) { d.note("stuck %d", m.Delivery.Sequence()) },
+		Panicked:     func(p jsconsumer.Panicked) { d.note("panicked %v", p.Value) },
+		DrainStarted: func(jsconsumer.About) { d.note("drain started") },
+		DrainEnded:   func(r jsconsumer.DrainReport) { d.note("drain ended held %d asked %d", r.Held, r.Asked) },
+	}
+}
+
+// fault is a runner with a diary, on a stream of 100 messages of which the first
+// ones were handled.
+type fault struct {
+	*bench
+	diary
+	gate chan struct{} // if set, handlers wait for it
+}
+
+func faulty(t *testing.T, c *natstest.Client, replicas int, config jsconsumer.Config, gate chan struct{}) *fault {
+	t.Helper()
+	f := &fault{bench: on(t, c), gate: gate}
+	f.stream(jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}, Replicas: replicas})
+	f.publish(0, 100)
+	config.Hooks = f.hooks()
+	if config.Expires == 0 {
+		config.Expires = time.Second
+	}
+	f.start(config, func(_ context.Context, d jsconsumer.Delivery) jsconsumer.Disposition {
+		f.saw(d.Data())
+		if f.gate != nil {
+			<-f.gate
+		}
+		return jsconsumer.Ack()
+	})
+	f.until("bound", func() bool { return f.has("bound") })
+	return f
+}
+
+func (f *fault) waitFor(line string) {
+	f.t.Helper()
+	natstest.Eventually(f.t, 40*time.Second, func() error {
+		if f.has(line) {
+			return nil
+		}
+		return fmt.Errorf("no %q in\n%s\n%+v", line, strings.Join(f.all(), "\n"), f.r.Status())
+	})
+}
+
+func (f *fault) ready(want bool) {
+	f.t.Helper()
+	natstest.Eventually(f.t, 40*time.Second, func() error {
+		if s := f.r.Status().Readiness; s.Ready != want {
+			return fmt.Errorf("ready %v: %+v\n%s", s.Ready, s, strings.Join(f.all(), "\n"))
+		}
+		return nil
+	})
+}
+
+func (f *fault) sees(from, to int) {
+	f.t.Helper()
+	natstest.Eventually(f.t, 40*time.Second, func() error {
+		if f.sawAll(from, to) {
+			return nil
+		}
+		return fmt.Errorf("messages %d to %d were not all seen\n%s\n%+v", from, to, strings.Join(f.all(), "\n"), f.r.Status())
+	})
+}
+
+// quietEnd stops the runner, which must be no error and tell of none.
+func (f *fault) quietEnd() {
+	f.t.Helper()
+	loud := f.count("report loud")
+	if err := f.stop(); err != nil {
+		f.t.Error(err)
+	}
+	if f.count("report loud") != loud {
+		f.t.Errorf("a false error on shutdown:\n%s", strings.Join(f.all(), "\n"))
+	}
+	if !f.has("drain ended held 0 asked 0") {
+		f.t.Errorf("no clean end of the drain:\n%s", strings.Join(f.all(), "\n"))
+	}
+}
+
+func TestConsumerDeleted(t *testing.T) {
+	t.Parallel()
+	f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{}, nil)
+	f.sees(0, 100)
+	f.ready(true)
+	f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
+	f.waitFor("lost missing-consumer")
+	f.waitFor("report loud missing-consumer")
+	f.ready(false)
+	// Somebody creates it again: that is another consumer, and nobody said that its
+	// position may be taken for that of the first.
+	f.create("d", jetstream.DeliverAllPolicy)
+	f.publish(100, 101)
+	f.waitFor("report quiet transient: consumer was deleted and created again")
+	if f.sawAll(100, 101) || f.r.Status().Readiness.Ready {
+		t.Error("consumed from a consumer that is another one")
+	}
+	f.quietEnd()
+}
+
+func TestConsumerDeletedRecreateFromFloor(t *testing.T) {
+	t.Parallel()
+	f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{Recreate: jsconsumer.FromFloor, Inspect: 50 * time.Millisecond}, nil)
+	f.sees(0, 100)
+	f.until("the floor is known", func() bool { return f.r.Status().Floor.Sequence == 100 })
+	f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
+	f.waitFor("recreated floor 100")
+	f.publish(100, 110)
+	f.sees(100, 110)
+	f.ready(true)
+	if c := f.info("S", "d").Config; c.OptStartSeq != 101 {
+		t.Errorf("starts at %d, want 101", c.OptStartSeq)
+	}
+	if f.seen["5"] != 1 {
+		t.Error("message 5 came again")
+	}
+	f.quietEnd()
+	// The next process declares deliver_policy all, which the broker refuses to set.
+	again := &fault{bench: f.bench}
+	again.start(jsconsumer.Config{Hooks: again.hooks(), Expires: time.Second}, func(_ context.Context, d jsconsumer.Delivery) jsconsumer.Disposition {
+		again.saw(d.Data())
+		return jsconsumer.Ack()
+	})
+	f.publish(110, 111)
+	again.sees(110, 111)
+	again.quietEnd()
+}
+
+func TestConsumerDeletedWhileBusy(t *testing.T) {
+	t.Parallel()
+	gate := make(chan struct{})
+	f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{Recreate: jsconsumer.Afresh}, gate)
+	f.sees(0, 1)
+	f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
+	close(gate)
+	f.waitFor("recreated")
+	f.sees(0, 100)
+	f.ready(true)
+	f.quietEnd()
+}
+
+func TestConsumerReplacedWhileBusy(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []jsconsumer.Recreate{jsconsumer.Never, jsconsumer.Afresh} {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			gate := make(chan struct{})
+			f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{Recreate: policy}, gate)
+			f.sees(0, 1)
+			f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
+			f.create("d", jetstream.DeliverAllPolicy)
+			close(gate)
+			if policy == jsconsumer.Never {
+				f.waitFor("lost transient: consumer was deleted and created again")
+				f.ready(false)
+			} else {
+				f.waitFor("recreated")
+				f.sees(0, 100)
+				f.ready(true)
+			}
+			f.quietEnd()
+		})
+	}
+}
+
+func TestStreamDeleted(t *testing.T) {
+	t.Parallel()
+	f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{Recreate: jsconsumer.FromFloor}, nil)
+	f.sees(0, 100)
+	f.must(f.JS.DeleteStream(t.Context(), "S"))
+	f.waitFor("lost missing-stream")
+	f.ready(false)
+	// Another stream of the name has its own numbers: the floor says nothing there.
+	f.stream(jetstream.StreamConfig{})
+	f.publish(200, 210)
+	f.waitFor("recreated")
+	f.sees(200, 210)
+	f.ready(true)
+	f.quietEnd()
+}
+
+func TestServerRestarted(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t)
+	f := faulty(t, s.Client, 1, jsconsumer.Config{Workers: 4}, nil)
+	f.sees(0, 100)
+	for i := range 3 {
+		s.Restart()
+		s.WaitConnected(10 * time.Second)
+		f.publish(100+i*10, 110+i*10)
+		f.sees(100+i*10, 110+i*10)
+		if held, asked := f.r.Status().Working, f.r.Status().Asked; held+asked > 4 {
+			t.Errorf("after reconnect %d: %d held and %d asked for, with 4 workers", i+1, held, asked)
+		}
+	}
+	f.ready(true)
+	if f.has("report loud") {
+		t.Errorf("a restart is no failure:\n%s", strings.Join(f.all(), "\n"))
+	}
+	f.until("acknowledged", func() bool { return f.info("S", "d").NumAckPending == 0 })
+	f.quietEnd()
+}
+
+func TestMemoryStreamGone(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t)
+	f := &fault{bench: on(t, s.Client)}
+	f.stream(jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}, Storage: jetstream.MemoryStorage})
+	f.start(jsconsumer.Config{Hooks: f.hooks(), Expires: time.Second}, func(context.Context, jsconsumer.Delivery) jsconsumer.Disposition { return jsconsumer.Ack() })
+	f.waitFor("bound")
+	s.Restart()
+	f.waitFor("report loud missing-stream")
+	f.ready(false)
+	f.quietEnd()
+}
+
+func TestConnectionClosed(t *testing.T) {
+	t.Parallel()
+	f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{}, nil)
+	f.sees(0, 100)
+	f.NC.Close()
+	if err := f.end(); !errors.Is(err, nats.ErrConnectionClosed) {
+		t.Errorf("Run returned %v", err)
+	}
+	f.ready(false)
+}
+
+func TestImmutableConflict(t *testing.T) {
+	t.Parallel()
+	f := &fault{bench: on(t, natstest.Start(t).Client).stream(jetstream.StreamConfig{})}
+	f.create("d", jetstream.DeliverNewPolicy)
+	f.start(jsconsumer.Config{Hooks: f.hooks()}, func(context.Context, jsconsumer.Delivery) jsconsumer.Disposition { return jsconsumer.Ack() })
+	err := f.end()
+	var a *jetstream.APIError
+	if !errors.As(err, &a) || a.ErrorCode != 10012 || !f.has("rejected rejected") || f.r.Status().Counts.SetUps != 1 {
+		t.Errorf("Run returned %v\n%s", err, strings.Join(f.all(), "\n"))
+	}
+}
+
+func TestDurableAppearsLate(t *testing.T) {
+	t.Parallel()
+	f := &fault{bench: on(t, natstest.Start(t).Client)}
+	f.start(jsconsumer.Config{Hooks: f.hooks(), Provision: jsconsumer.BindOnly}, func(_ context.Context, d jsconsumer.Delivery) jsconsumer.Disposition {
+		f.saw(d.Data())
+		return jsconsumer.Ack()
+	})
+	f.waitFor("report quiet missing-stream")
+	f.stream(jetstream.StreamConfig{})
+	f.waitFor("report quiet missing-consumer")
+	f.create("d", jetstream.DeliverAllPolicy)
+	f.publish(0, 1)
+	f.sees(0, 1)
+	if f.has("report loud") {
+		t.Errorf("loud within the start-up budget:\n%s", strings.Join(f.all(), "\n"))
+	}
+	f.ready(true)
+	f.quietEnd()
+}
+
+func TestMaxBatchIsKept(t *testing.T) {
+	t.Parallel()
+	f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{
+		Workers:  20,
+		Consumer: jetstream.ConsumerConfig{MaxRequestBatch: 3, MaxRequestExpires: 500 * time.Millisecond},
+	}, nil)
+	f.sees(0, 100)
+	// Narrowed while it runs: the pull that is refused is followed by a look.
+	_, err := f.JS.UpdateConsumer(t.Context(), "S", jetstream.ConsumerConfig{Durable: "d", AckPolicy: jetstream.AckExplicitPolicy, MaxRequestBatch: 2})
+	f.must(err)
+	f.publish(100, 200)
+	f.sees(100, 200)
+	f.ready(true)
+	f.quietEnd()
+}
+
+func TestMaxWaitingIsTold(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t)
+	b := on(t, s.Client).stream(jetstream.StreamConfig{})
+	_, err := b.JS.CreateConsumer(t.Context(), "S", jetstream.ConsumerConfig{Durable: "d", AckPolicy: jetstream.AckExplicitPolicy, MaxWaiting: 1})
+	b.must(err)
+	inbox := b.NC.NewInbox()
+	blocked, err := b.NC.SubscribeSync(inbox)
+	b.must(err)
+	b.must(b.NC.PublishRequest("$JS.API.CONSUMER.MSG.NEXT.S.d", inbox, []byte(`{"batch":1,"expires":3600000000000}`)))
+	b.until("the place is taken", func() bool { return b.info("S", "d").NumWaiting == 1 })
+	f := &fault{bench: b}
+	f.start(jsconsumer.Config{Hooks: f.hooks(), Provision: jsconsumer.BindOnly, Expires: time.Second}, func(_ context.Context, d jsconsumer.Delivery) jsconsumer.Disposition {
+		f.saw(d.Data())
+		return jsconsumer.Ack()
+	})
+	f.waitFor("throttled")
+	f.ready(false)
+	b.must(blocked.Unsubscribe())
+	f.publish(0, 10)
+	f.sees(0, 10)
+	f.ready(true)
+	f.quietEnd()
+}
+
+func TestAckDenied(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t, natstest.WithAccounts(natstest.Account{Name: "A", Users: []natstest.User{
+		{Name: "all", Password: "x"},
+		{Name: "some", Password: "x", Publish: natstest.Permission{Allow: []string{"$JS.API.>", "s.>"}}},
+	}}), natstest.WithUser("all", "x"))
+	b := on(t, s.Client).stream(jetstream.StreamConfig{})
+	b.publish(0, 5)
+	f := &fault{bench: on(t, s.Connect(nats.UserInfo("some", "x")))}
+	f.start(jsconsumer.Config{Hooks: f.hooks(), Expires: time.Second}, func(context.Context, jsconsumer.Delivery) jsconsumer.Disposition { return jsconsumer.Ack() })
+	f.waitFor("denied denied")
+	f.waitFor("report loud denied")
+	f.ready(false)
+	f.cancel()
+	_ = f.end()
+}
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) create(durable string, policy jetstream.DeliverPolicy) {
+	b.t.Helper()
+	_, err := b.JS.CreateConsumer(b.t.Context(), "S", jetstream.ConsumerConfig{Durable: durable, AckPolicy: jetstream.AckExplicitPolicy, DeliverPolicy: policy})
+	b.must(err)
+}
