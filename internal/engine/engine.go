@@ -30,6 +30,7 @@ type Engine struct {
 	draining bool
 	held     int           // deliveries that were handed out and not settled
 	heard    time.Time     // the last sign of life of the inbox
+	waiting  time.Time     // since when something should be heard
 	muted    time.Time     // when it was found to be silent, zero once it is heard
 	looked   time.Time     // when the consumer was last looked at
 	seen     time.Time     // the creation time of the consumer that was last looked at

@@ -100,7 +100,7 @@ func (e *Engine) askLocked() (reply string, body []byte) {
 	}
 	now := time.Now()
 	if p.asked == 0 {
-		e.heard = now // the silence before did not count
+		e.waiting = now // nothing was to be heard before
 	}
 	e.counts.Pulls++
 	return p.ask(min(free, e.epoch.maxBatch), now)

@@ -18,6 +18,7 @@ func (e *Engine) watch(soft context.Context) (time.Duration, error) {
 		e.emit(Event{Kind: Bound, Info: e.Info()})
 	}
 	if trouble == nil && time.Since(e.looked) < e.c.Inspect {
+		e.topUp() // for pulls whose end was lost
 		return e.c.Heartbeat / 2, nil
 	}
 	return e.examine(soft, trouble)
@@ -29,15 +30,15 @@ func (e *Engine) due(now time.Time) (trouble error, heard bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p := e.epoch.pulls
-	p.expire(now)
 	if heard = !e.muted.IsZero() && e.heard.After(e.muted); heard {
 		e.muted = time.Time{}
 	}
 	trouble, e.trouble = e.trouble, nil
 	// What lies in the channel has arrived, only nobody was free to read it.
-	if trouble == nil && p.asked > 0 && len(e.in) == 0 && now.Sub(e.heard) > 2*p.beat+slack {
+	if trouble == nil && p.asked > 0 && len(e.in) == 0 && now.Sub(e.heard) > 2*p.beat+slack && now.Sub(e.waiting) > 2*p.beat+slack {
 		trouble = ErrSilent
 	}
+	p.expire(now)
 	return trouble, heard
 }
 
