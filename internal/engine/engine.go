@@ -15,10 +15,10 @@ type Engine struct {
 	js   jetstream.JetStream
 	nc   *nats.Conn
 	c    Config
-	next string             // the subject that asks for messages
-	in   chan *nats.Msg     // from the subscriptions of all epochs
-	wake chan struct{}      // the supervisor has something to look at
-	stop chan struct{}      // a drain begins
+	next string         // the subject that asks for messages
+	in   chan *nats.Msg // from the subscriptions of all epochs
+	wake chan struct{}  // the supervisor has something to look at
+	stop chan struct{}  // a drain begins
 	once sync.Once
 	done sync.Once // the end was put into the channel
 
@@ -67,7 +67,7 @@ func New(js jetstream.JetStream, c Config) (*Engine, error) {
 		next: fmt.Sprintf("%sCONSUMER.MSG.NEXT.%s.%s", apiPrefix(js), c.Stream, c.durable()),
 		// What may come beyond InFlight: statuses, and messages of pulls that were
 		// taken for dead.
-		in:    make(chan *nats.Msg, 2*c.InFlight+256),
+		in:   make(chan *nats.Msg, 2*c.InFlight+256),
 		wake: make(chan struct{}, 1),
 		stop: make(chan struct{}),
 	}, nil

@@ -121,4 +121,3 @@ func (e *Engine) resume(info *jetstream.ConsumerInfo, trouble error) {
 	}
 	e.topUp()
 }
-
