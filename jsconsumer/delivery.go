@@ -41,8 +41,10 @@ func (d Delivery) Data() []byte { return d.in.Msg.Data }
 // Header are the message's headers, nil if it has none.
 func (d Delivery) Header() nats.Header { return d.in.Msg.Header }
 
-// Stream and Consumer say where the message comes from.
-func (d Delivery) Stream() string   { return d.stream }
+// Stream is the stream that the message comes from.
+func (d Delivery) Stream() string { return d.stream }
+
+// Consumer is the durable that delivered it.
 func (d Delivery) Consumer() string { return d.consumer }
 
 // Sequence is the message's sequence in its stream.

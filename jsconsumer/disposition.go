@@ -2,7 +2,6 @@ package jsconsumer
 
 import (
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -91,8 +90,7 @@ func FromError(err error) Disposition {
 	if err == nil {
 		return Ack()
 	}
-	var de dispositionError
-	if errors.As(err, &de) {
+	if de, ok := errors.AsType[dispositionError](err); ok {
 		return de.d
 	}
 	return Retry(err)
@@ -101,11 +99,4 @@ func FromError(err error) Disposition {
 // failed says that the attempt did not succeed and may be followed by another.
 func (d Disposition) failed() bool {
 	return d.Decision() == Retried || d.Decision() == RetryLater
-}
-
-func reason(err error) string {
-	if err == nil {
-		return ""
-	}
-	return fmt.Sprint(err)
 }

@@ -37,8 +37,9 @@ func (r *Runner) on(ev engine.Event) {
 	case engine.Alive:
 		r.adopt(about, ev.Info)
 		r.gate.Alive()
-	case engine.Failed:
-		// retry tells the gate.
+	case engine.Failed, engine.Reconnected, engine.Gap:
+		// Retry tells the gate of a failure, Bound is told after a reconnect, and a
+		// consumer that others use has gaps.
 	case engine.Disturbed:
 		r.gate.Disturbed(ev.Err)
 		call(h.Disturbed, trouble)

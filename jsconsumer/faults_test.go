@@ -106,10 +106,10 @@ type fault struct {
 	gate chan struct{} // if set, handlers wait for it
 }
 
-func faulty(t *testing.T, c *natstest.Client, replicas int, config jsconsumer.Config, gate chan struct{}) *fault {
+func faulty(t *testing.T, c *natstest.Client, config jsconsumer.Config, gate chan struct{}) *fault {
 	t.Helper()
 	f := &fault{bench: on(t, c), gate: gate}
-	f.stream(jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}, Replicas: replicas})
+	f.stream(jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}})
 	f.publish(0, 100)
 	config.Hooks = f.hooks()
 	if config.Expires == 0 {
@@ -173,7 +173,7 @@ func (f *fault) quietEnd() {
 
 func TestConsumerDeleted(t *testing.T) {
 	t.Parallel()
-	f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{}, nil)
+	f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{}, nil)
 	f.sees(0, 100)
 	f.ready(true)
 	f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
@@ -182,7 +182,7 @@ func TestConsumerDeleted(t *testing.T) {
 	f.ready(false)
 	// Somebody creates it again: that is another consumer, and nobody said that its
 	// position may be taken for that of the first.
-	f.create("d", jetstream.DeliverAllPolicy)
+	f.create(jetstream.DeliverAllPolicy)
 	f.publish(100, 101)
 	f.waitFor("report quiet transient: consumer was deleted and created again")
 	if f.sawAll(100, 101) || f.r.Status().Readiness.Ready {
@@ -193,7 +193,7 @@ func TestConsumerDeleted(t *testing.T) {
 
 func TestConsumerDeletedRecreateFromFloor(t *testing.T) {
 	t.Parallel()
-	f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{Recreate: jsconsumer.FromFloor, Inspect: 50 * time.Millisecond}, nil)
+	f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{Recreate: jsconsumer.FromFloor, Inspect: 50 * time.Millisecond}, nil)
 	f.sees(0, 100)
 	f.until("the floor is known", func() bool { return f.r.Status().Floor.Sequence == 100 })
 	f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
@@ -201,7 +201,7 @@ func TestConsumerDeletedRecreateFromFloor(t *testing.T) {
 	f.publish(100, 110)
 	f.sees(100, 110)
 	f.ready(true)
-	if c := f.info("S", "d").Config; c.OptStartSeq != 101 {
+	if c := f.info().Config; c.OptStartSeq != 101 {
 		t.Errorf("starts at %d, want 101", c.OptStartSeq)
 	}
 	if f.seen["5"] != 1 {
@@ -222,7 +222,7 @@ func TestConsumerDeletedRecreateFromFloor(t *testing.T) {
 func TestConsumerDeletedWhileBusy(t *testing.T) {
 	t.Parallel()
 	gate := make(chan struct{})
-	f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{Recreate: jsconsumer.Afresh}, gate)
+	f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{Recreate: jsconsumer.Afresh}, gate)
 	f.sees(0, 1)
 	f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
 	close(gate)
@@ -238,10 +238,10 @@ func TestConsumerReplacedWhileBusy(t *testing.T) {
 		t.Run(string(policy), func(t *testing.T) {
 			t.Parallel()
 			gate := make(chan struct{})
-			f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{Recreate: policy}, gate)
+			f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{Recreate: policy}, gate)
 			f.sees(0, 1)
 			f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
-			f.create("d", jetstream.DeliverAllPolicy)
+			f.create(jetstream.DeliverAllPolicy)
 			close(gate)
 			if policy == jsconsumer.Never {
 				f.waitFor("lost transient: consumer was deleted and created again")
@@ -258,7 +258,7 @@ func TestConsumerReplacedWhileBusy(t *testing.T) {
 
 func TestStreamDeleted(t *testing.T) {
 	t.Parallel()
-	f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{Recreate: jsconsumer.FromFloor}, nil)
+	f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{Recreate: jsconsumer.FromFloor}, nil)
 	f.sees(0, 100)
 	f.must(f.JS.DeleteStream(t.Context(), "S"))
 	f.waitFor("lost missing-stream")
@@ -275,7 +275,7 @@ func TestStreamDeleted(t *testing.T) {
 func TestServerRestarted(t *testing.T) {
 	t.Parallel()
 	s := natstest.Start(t)
-	f := faulty(t, s.Client, 1, jsconsumer.Config{Workers: 4}, nil)
+	f := faulty(t, s.Client, jsconsumer.Config{Workers: 4}, nil)
 	f.sees(0, 100)
 	for i := range 3 {
 		s.Restart()
@@ -290,7 +290,7 @@ func TestServerRestarted(t *testing.T) {
 	if f.has("report loud") {
 		t.Errorf("a restart is no failure:\n%s", strings.Join(f.all(), "\n"))
 	}
-	f.until("acknowledged", func() bool { return f.info("S", "d").NumAckPending == 0 })
+	f.until("acknowledged", func() bool { return f.info().NumAckPending == 0 })
 	f.quietEnd()
 }
 
@@ -309,7 +309,7 @@ func TestMemoryStreamGone(t *testing.T) {
 
 func TestConnectionClosed(t *testing.T) {
 	t.Parallel()
-	f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{}, nil)
+	f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{}, nil)
 	f.sees(0, 100)
 	f.NC.Close()
 	if err := f.end(); !errors.Is(err, nats.ErrConnectionClosed) {
@@ -321,7 +321,7 @@ func TestConnectionClosed(t *testing.T) {
 func TestImmutableConflict(t *testing.T) {
 	t.Parallel()
 	f := &fault{bench: on(t, natstest.Start(t).Client).stream(jetstream.StreamConfig{})}
-	f.create("d", jetstream.DeliverNewPolicy)
+	f.create(jetstream.DeliverNewPolicy)
 	f.start(jsconsumer.Config{Hooks: f.hooks()}, func(context.Context, jsconsumer.Delivery) jsconsumer.Disposition { return jsconsumer.Ack() })
 	err := f.end()
 	var a *jetstream.APIError
@@ -340,7 +340,7 @@ func TestDurableAppearsLate(t *testing.T) {
 	f.waitFor("report quiet missing-stream")
 	f.stream(jetstream.StreamConfig{})
 	f.waitFor("report quiet missing-consumer")
-	f.create("d", jetstream.DeliverAllPolicy)
+	f.create(jetstream.DeliverAllPolicy)
 	f.publish(0, 1)
 	f.sees(0, 1)
 	if f.has("report loud") {
@@ -352,7 +352,7 @@ func TestDurableAppearsLate(t *testing.T) {
 
 func TestMaxBatchIsKept(t *testing.T) {
 	t.Parallel()
-	f := faulty(t, natstest.Start(t).Client, 1, jsconsumer.Config{
+	f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{
 		Workers:  20,
 		Consumer: jetstream.ConsumerConfig{MaxRequestBatch: 3, MaxRequestExpires: 500 * time.Millisecond},
 	}, nil)
@@ -376,7 +376,7 @@ func TestMaxWaitingIsTold(t *testing.T) {
 	blocked, err := b.NC.SubscribeSync(inbox)
 	b.must(err)
 	b.must(b.NC.PublishRequest("$JS.API.CONSUMER.MSG.NEXT.S.d", inbox, []byte(`{"batch":1,"expires":3600000000000}`)))
-	b.until("the place is taken", func() bool { return b.info("S", "d").NumWaiting == 1 })
+	b.until("the place is taken", func() bool { return b.info().NumWaiting == 1 })
 	f := &fault{bench: b}
 	f.start(jsconsumer.Config{Hooks: f.hooks(), Provision: jsconsumer.BindOnly, Expires: time.Second}, func(_ context.Context, d jsconsumer.Delivery) jsconsumer.Disposition {
 		f.saw(d.Data())
@@ -415,8 +415,8 @@ func (b *bench) must(err error) {
 	}
 }
 
-func (b *bench) create(durable string, policy jetstream.DeliverPolicy) {
+func (b *bench) create(policy jetstream.DeliverPolicy) {
 	b.t.Helper()
-	_, err := b.JS.CreateConsumer(b.t.Context(), "S", jetstream.ConsumerConfig{Durable: durable, AckPolicy: jetstream.AckExplicitPolicy, DeliverPolicy: policy})
+	_, err := b.JS.CreateConsumer(b.t.Context(), "S", jetstream.ConsumerConfig{Durable: "d", AckPolicy: jetstream.AckExplicitPolicy, DeliverPolicy: policy})
 	b.must(err)
 }

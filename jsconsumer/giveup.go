@@ -42,10 +42,9 @@ func (r *Runner) giveUp(w *watch, d Delivery, cause error) {
 	}
 }
 
-func (r *Runner) release(d Delivery, verb string) bool {
+func (r *Runner) release(d Delivery, verb string) {
 	r.tried.remove(d.Sequence())
-	sent, err := r.e.Settle(d.in, verb)
-	return sent && err == nil
+	_, _ = r.e.Settle(d.in, verb) // what fails to be sent comes again
 }
 
 // capture publishes a message and acknowledges it then. As long as it can not be

@@ -115,7 +115,7 @@ func (r *Runner) Run(ctx context.Context) error {
 func (r *Runner) finish(ctx context.Context, left engine.Left, err error) error {
 	defer close(r.ended)
 	defer r.stopWork()
-	r.gate.Stopped(err, ctx)
+	r.gate.Stopped(ctx, err)
 	r.mu.Lock()
 	report := r.report
 	report.About, report.Held, report.Asked = r.about(), left.Held, left.Asked

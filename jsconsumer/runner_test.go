@@ -92,9 +92,9 @@ func (b *bench) end() error {
 	}
 }
 
-func (b *bench) info(stream, durable string) *jetstream.ConsumerInfo {
+func (b *bench) info() *jetstream.ConsumerInfo {
 	b.t.Helper()
-	c, err := b.JS.Consumer(b.t.Context(), stream, durable)
+	c, err := b.JS.Consumer(b.t.Context(), "S", "d")
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestConsumes(t *testing.T) {
 			if err := b.stop(); err != nil {
 				t.Fatal(err)
 			}
-			if i := b.info("S", "d"); i.NumAckPending != 0 || i.AckFloor.Stream != 3000 || i.Delivered.Consumer != 3000 {
+			if i := b.info(); i.NumAckPending != 0 || i.AckFloor.Stream != 3000 || i.Delivered.Consumer != 3000 {
 				t.Errorf("pending %d, floor %d, delivered %d", i.NumAckPending, i.AckFloor.Stream, i.Delivered.Consumer)
 			}
 		})

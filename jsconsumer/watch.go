@@ -35,9 +35,9 @@ func (w *watch) start(d Delivery, t *timing, until time.Time) *lease {
 	h, now := &w.r.c.Handling, time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.on, w.d, w.t, w.until = true, d, t, until
-	if until.IsZero() {
-		w.until = d.Received().Add(t.rung(d.Attempt()))
+	w.follow(d, t)
+	if !until.IsZero() {
+		w.until = until
 	}
 	w.beat, w.last, w.over, w.stuck = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	if h.Heartbeat.Every > 0 {
@@ -54,6 +54,15 @@ func (w *watch) start(d Delivery, t *timing, until time.Time) *lease {
 	w.l = &lease{parent: w.r.work, deadline: w.deadline()}
 	w.arm(now)
 	return w.l
+}
+
+// follow turns to a delivery. One that it followed before has the time that its
+// heartbeats have won.
+func (w *watch) follow(d Delivery, t *timing) {
+	if w.d.in != d.in {
+		w.until = d.Received().Add(t.rung(d.Attempt()))
+	}
+	w.on, w.d, w.t = true, d, t
 }
 
 // deadline is when the lease ends at the latest.
@@ -73,10 +82,8 @@ func (w *watch) keep(d Delivery, t *timing) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
-	if !w.on {
-		w.until = d.Received().Add(t.rung(d.Attempt()))
-	}
-	w.on, w.d, w.t, w.l = true, d, t, nil
+	w.follow(d, t)
+	w.l = nil
 	w.last, w.over, w.stuck = time.Time{}, time.Time{}, time.Time{}
 	w.every = t.rung(d.Attempt()) / 2
 	w.beat = now
@@ -91,7 +98,9 @@ func (w *watch) end() (until time.Time, lapsed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.on = false
-	w.timer.Stop()
+	if w.timer != nil {
+		w.timer.Stop()
+	}
 	if w.l != nil {
 		w.l.end(context.Canceled)
 		w.l = nil

@@ -54,8 +54,7 @@ func (r *Runner) handle(w *watch, h *held) {
 	}
 	for {
 		disposition, took := r.attempt(w.start(d, t, until), d)
-		var lapsed bool
-		until, lapsed = w.end()
+		_, lapsed := w.end()
 		if disposition.Decision() == Held && !lapsed && r.holdOn(w, d, t, disposition.delay) {
 			until, _ = w.end()
 			continue
@@ -127,6 +126,8 @@ func (r *Runner) settle(d Delivery, disposition Disposition, took time.Duration,
 		if !lapsed {
 			verb = r.timing.Load().nak(d.Attempt(), disposition.delay)
 		}
+	case Retried, Held, GivenUp:
+		// The broker's ladder decides.
 	}
 	if disposition.Decision() == Acked || disposition.Decision() == Discarded {
 		r.tried.remove(d.Sequence())

@@ -52,8 +52,7 @@ func byCode(err error) Class {
 	if errors.As(err, &modern) && modern.ErrorCode != 0 {
 		return ofCode(int(modern.ErrorCode), modern.Code)
 	}
-	var sentinel jetstream.JetStreamError
-	if errors.As(err, &sentinel) {
+	if sentinel, ok := errors.AsType[jetstream.JetStreamError](err); ok {
 		if a := sentinel.APIError(); a != nil && a.ErrorCode != 0 {
 			return ofCode(int(a.ErrorCode), a.Code)
 		}
@@ -62,8 +61,7 @@ func byCode(err error) Class {
 	if errors.As(err, &legacy) && legacy.ErrorCode != 0 {
 		return ofCode(int(legacy.ErrorCode), legacy.Code)
 	}
-	var legacySentinel nats.JetStreamError
-	if errors.As(err, &legacySentinel) {
+	if legacySentinel, ok := errors.AsType[nats.JetStreamError](err); ok {
 		if a := legacySentinel.APIError(); a != nil && a.ErrorCode != 0 {
 			return ofCode(int(a.ErrorCode), a.Code)
 		}
@@ -90,10 +88,10 @@ func ofCode(errCode, code int) Class {
 	case 10104: // replica count below what is needed, by the stream's state
 		return Transient
 	}
-	switch {
-	case code == 400:
+	switch code {
+	case 400:
 		return Rejected
-	case code == 403:
+	case 403:
 		return Denied
 	}
 	return Transient

@@ -105,7 +105,11 @@ func TestProbes(t *testing.T) {
 	t.Cleanup(srv.Close)
 	want := func(path string, status int) {
 		t.Helper()
-		resp, err := http.Get(srv.URL + path)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := srv.Client().Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -215,7 +215,7 @@ func (g *Gate) Draining() {
 // Stopped says that the runner has ended, with an error or without. It is silent
 // if the runner's own context is done and the error is a cancellation; the same
 // error with a live context is told.
-func (g *Gate) Stopped(err error, runner context.Context) {
+func (g *Gate) Stopped(runner context.Context, err error) {
 	g.mu.Lock()
 	g.to(StoppedAt)
 	g.err, g.class = err, Classify(err)

@@ -131,14 +131,14 @@ func TestStopIsSilentOnlyForItsOwnContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		live := begin(t)
-		live.Stopped(context.Canceled, ctx)
+		live.Stopped(ctx, context.Canceled)
 		live.want(t, told{0, readiness.Loud})
 		cancel()
 		done := begin(t)
-		done.Stopped(context.Canceled, ctx)
+		done.Stopped(ctx, context.Canceled)
 		done.want(t)
 		other := begin(t)
-		other.Stopped(context.DeadlineExceeded, ctx)
+		other.Stopped(ctx, context.DeadlineExceeded)
 		other.want(t, told{0, readiness.Loud})
 		if other.Bound(time.Now()); other.Status().Ready {
 			t.Error("ready after its end")

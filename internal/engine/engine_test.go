@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -150,11 +149,6 @@ func (g *game) wait(what string, cond func() bool) {
 		}
 		return fmt.Errorf("not yet: %s; events %v, seen %d", what, g.events.kinds(), g.seen.Load())
 	})
-}
-
-func (g *game) waitKind(k engine.Kind) {
-	g.t.Helper()
-	g.wait(string(k), func() bool { return slices.Contains(g.events.kinds(), k) })
 }
 
 func TestDelivers(t *testing.T) {

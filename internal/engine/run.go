@@ -76,17 +76,16 @@ func (e *Engine) step(soft context.Context) (time.Duration, error) {
 	if !e.nc.IsConnected() {
 		return e.c.Heartbeat, nil // the connection says when it is back
 	}
-	err := e.setUp(soft)
-	if err == nil {
-		return e.c.Heartbeat, nil
+	if err := e.setUp(soft); err != nil {
+		return e.failed(soft, err)
 	}
-	return e.failed(soft, err)
+	return e.c.Heartbeat, nil
 }
 
 // failed tells of an attempt that failed, and when the next one is due.
 func (e *Engine) failed(soft context.Context, err error) (time.Duration, error) {
 	if soft.Err() != nil {
-		return 0, nil
+		return 0, nil //nolint:nilerr // a drain has begun, and the attempt with it is off
 	}
 	e.mu.Lock()
 	e.trustLocked()
@@ -108,8 +107,11 @@ func (e *Engine) isBound() bool {
 // subscribe to it again, and pulls that the server still has would deliver beside
 // those that are made now.
 func (e *Engine) linkChanged(s nats.Status) {
-	switch s {
-	case nats.RECONNECTING:
+	if s == nats.CONNECTED {
+		e.emit(Event{Kind: Reconnected})
+		return
+	}
+	if s == nats.RECONNECTING {
 		e.mu.Lock()
 		ep := e.epoch
 		e.epoch, e.bound, e.trouble = nil, false, nil
@@ -118,8 +120,6 @@ func (e *Engine) linkChanged(s nats.Status) {
 			_ = ep.sub.Unsubscribe() // fails on a connection that is closed, where nothing is left to do
 		}
 		e.emit(Event{Kind: Disconnected, Err: nats.ErrDisconnected})
-	case nats.CONNECTED:
-		e.emit(Event{Kind: Reconnected})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -108,9 +109,7 @@ const floorKey = "natsmig.recreated-from-floor"
 func from(c *jetstream.ConsumerConfig, seq uint64) {
 	c.DeliverPolicy, c.OptStartSeq, c.OptStartTime = jetstream.DeliverByStartSequencePolicy, seq, nil
 	metadata := map[string]string{floorKey: strconv.FormatUint(seq-1, 10)}
-	for k, v := range c.Metadata {
-		metadata[k] = v
-	}
+	maps.Copy(metadata, c.Metadata)
 	c.Metadata = metadata
 }
 
