@@ -59,7 +59,7 @@ func (e *Engine) examine(soft context.Context, trouble error) (time.Duration, er
 	case errors.Is(err, ErrReplaced) || readiness.Classify(err).Missing():
 		e.unbind(true)
 		e.emit(Event{Kind: Lost, Err: err})
-		return 0, nil
+		return removal, nil
 	case err == nil && trouble != nil && !passes(trouble):
 		err = trouble
 		fallthrough
@@ -70,6 +70,12 @@ func (e *Engine) examine(soft context.Context, trouble error) (time.Duration, er
 	e.resume(info, trouble)
 	return e.c.Heartbeat / 2, nil
 }
+
+// removal is how long the server has for the files of a consumer that is gone. It
+// removes them after its answer: a consumer of the same name that was created at
+// once has lost its directory, and every update is refused with err_code 10012
+// ("meta.inf.tmp: no such file or directory", seen on nats-server 2.15.3).
+const removal = 250 * time.Millisecond
 
 // passes tells trouble after which it is right to ask again at once. Everything
 // else is waited out: the broker answers such pulls at once, and for ever.
