@@ -18,7 +18,7 @@ func BenchmarkDelivery(b *testing.B) {
 	for _, size := range []int{128, 1024} {
 		for _, inFlight := range []int{1, 8, 256, 500} {
 			b.Run(fmt.Sprintf("%dB/%d", size, inFlight), func(b *testing.B) {
-				const n = 20_000
+				const n = 100_000
 				s := natstest.Start(b)
 				if _, err := s.JS.CreateStream(b.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}, Storage: jetstream.MemoryStorage}); err != nil {
 					b.Fatal(err)
@@ -53,8 +53,11 @@ func byConsume(b *testing.B, c *natstest.Client, durable string, inFlight, n int
 		b.Fatal(err)
 	}
 	done, seen := make(chan struct{}), 0
-	began := time.Now()
+	var began time.Time
 	cc, err := cons.Consume(func(m jetstream.Msg) {
+		if seen == 0 {
+			began = time.Now()
+		}
 		_ = m.Ack()
 		if seen++; seen == n {
 			close(done)
@@ -72,12 +75,16 @@ func byConsume(b *testing.B, c *natstest.Client, durable string, inFlight, n int
 }
 
 func byRunner(b *testing.B, c *natstest.Client, durable string, inFlight, n int) time.Duration {
+	var began time.Time
 	done := make(chan struct{})
 	r, err := jsconsumer.New(c.JS, jsconsumer.Config{
 		Stream: "S", Consumer: jetstream.ConsumerConfig{Durable: durable, AckPolicy: jetstream.AckExplicitPolicy},
 		Workers: inFlight, Expires: time.Second,
 	}, func(_ context.Context, d jsconsumer.Delivery) jsconsumer.Disposition {
-		if d.Sequence() == uint64(n) {
+		switch d.Sequence() {
+		case 1:
+			began = time.Now()
+		case uint64(n):
 			close(done)
 		}
 		return jsconsumer.Ack()
@@ -87,7 +94,6 @@ func byRunner(b *testing.B, c *natstest.Client, durable string, inFlight, n int)
 	}
 	ctx, cancel := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
-	began := time.Now()
 	go func() { ended <- r.Run(ctx) }()
 	<-done
 	took := time.Since(began)

@@ -129,7 +129,7 @@ func (r *Runner) settle(d Delivery, disposition Disposition, took time.Duration,
 	case Retried, Held, GivenUp:
 		// The broker's ladder decides.
 	}
-	if disposition.Decision() == Acked || disposition.Decision() == Discarded {
+	if d.Attempt() > 1 && (disposition.Decision() == Acked || disposition.Decision() == Discarded) {
 		r.tried.remove(d.Sequence())
 	}
 	sent, err := r.e.Settle(d.in, verb)

@@ -17,10 +17,12 @@ type Engine struct {
 	c    Config
 	next string         // the subject that asks for messages
 	in   chan *nats.Msg // from the subscriptions of all epochs
-	wake chan struct{}  // the supervisor has something to look at
-	stop chan struct{}  // a drain begins
-	once sync.Once
-	done sync.Once // the end was put into the channel
+	// baton is with the caller that waits for a message.
+	baton chan struct{}
+	wake  chan struct{} // the supervisor has something to look at
+	stop  chan struct{} // a drain begins
+	once  sync.Once
+	done  sync.Once // the end was put into the channel
 
 	events sync.Mutex
 
@@ -67,9 +69,10 @@ func New(js jetstream.JetStream, c Config) (*Engine, error) {
 		next: fmt.Sprintf("%sCONSUMER.MSG.NEXT.%s.%s", apiPrefix(js), c.Stream, c.durable()),
 		// What may come beyond InFlight: statuses, and messages of pulls that were
 		// taken for dead.
-		in:   make(chan *nats.Msg, 2*c.InFlight+256),
-		wake: make(chan struct{}, 1),
-		stop: make(chan struct{}),
+		in:    make(chan *nats.Msg, 2*c.InFlight+256),
+		baton: make(chan struct{}, 1),
+		wake:  make(chan struct{}, 1),
+		stop:  make(chan struct{}),
 	}, nil
 }
 

@@ -12,7 +12,7 @@ import (
 // asked for, one of them should be in Next.
 func (e *Engine) Next() (Delivery, bool) {
 	for {
-		m := <-e.in
+		m := e.receive()
 		if m == nil {
 			e.in <- nil // the next one's turn
 			return Delivery{}, false
@@ -28,6 +28,21 @@ func (e *Engine) Next() (Delivery, bool) {
 		e.take(&d)
 		return d, true
 	}
+}
+
+// receive takes the next message from the channel. Of the callers that find none,
+// one waits at the channel, and the others wait for its place: a caller that comes
+// back soon takes what has arrived meanwhile, and nobody is woken for it.
+func (e *Engine) receive() *nats.Msg {
+	select {
+	case m := <-e.in:
+		return m
+	default:
+	}
+	e.baton <- struct{}{}
+	m := <-e.in
+	<-e.baton
+	return m
 }
 
 // take enters a delivery in the account. Deliveries are counted upwards, so one
