@@ -20,8 +20,7 @@
 //
 // A [Handler] can not acknowledge; it returns a [Disposition]. Its context is the
 // lease: it ends when the broker may deliver the message again. [Hooks] are told
-// what happens; the sub-packages slogging, metrics and tracing have some.
-// [Runner.Health] goes into a readiness.Group, which serves the probes.
+// what happens. [Runner.Health] goes into a readiness.Group, which serves the probes.
 //
 // A [Runner] asks only for as many messages as workers are free, so the pending
 // count that an autoscaler reads is honest, and stopping wastes no delivery.

@@ -14,6 +14,7 @@ type watch struct {
 
 	mu    sync.Mutex
 	timer *time.Timer
+	armed time.Time // when the timer fires, zero: it does not
 	on    bool
 	d     Delivery
 	t     *timing
@@ -32,7 +33,10 @@ func newWatch(r *Runner) *watch { return &watch{r: r} }
 // start makes the lease of an attempt. If the delivery was kept before, the lease
 // goes on from there.
 func (w *watch) start(d Delivery, t *timing, until time.Time) *lease {
-	h, now := &w.r.c.Handling, time.Now()
+	h, now := &w.r.c.Handling, d.Received()
+	if w.d.in == d.in || !until.IsZero() {
+		now = time.Now() // it has been here for a while
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.follow(d, t)
@@ -98,9 +102,6 @@ func (w *watch) end() (until time.Time, lapsed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.on = false
-	if w.timer != nil {
-		w.timer.Stop()
-	}
 	if w.l != nil {
 		w.l.end(context.Canceled)
 		w.l = nil
@@ -108,21 +109,20 @@ func (w *watch) end() (until time.Time, lapsed bool) {
 	return w.until, time.Now().After(w.until)
 }
 
-// arm sets the timer to what comes next.
+// arm sees to it that the timer fires when the next thing is due. It is left alone
+// between messages: most end long before.
 func (w *watch) arm(now time.Time) {
 	next := sooner(sooner(w.beat, w.over), w.stuck)
 	if w.l != nil && w.l.err == nil {
 		next = sooner(next, w.until)
 	}
-	wait := max(next.Sub(now), 0)
-	switch {
-	case next.IsZero() && w.timer == nil:
-		return
-	case next.IsZero():
-		w.timer.Stop()
-	case w.timer == nil:
+	if next.IsZero() || !w.armed.IsZero() && !w.armed.After(next) {
+		return // it fires early enough, and looks then
+	}
+	w.armed = next
+	if wait := max(next.Sub(now), 0); w.timer == nil {
 		w.timer = time.AfterFunc(wait, w.fire)
-	default:
+	} else {
 		w.timer.Reset(wait)
 	}
 }
@@ -130,6 +130,7 @@ func (w *watch) arm(now time.Time) {
 // fire does what is due.
 func (w *watch) fire() {
 	w.mu.Lock()
+	w.armed = time.Time{}
 	if !w.on {
 		w.mu.Unlock()
 		return

@@ -21,6 +21,7 @@ type Engine struct {
 	baton chan struct{}
 	wake  chan struct{} // the supervisor has something to look at
 	stop  chan struct{} // a drain begins
+	ack   []byte        // what most dispositions are
 	once  sync.Once
 	done  sync.Once // the end was put into the channel
 
@@ -73,6 +74,7 @@ func New(js jetstream.JetStream, c Config) (*Engine, error) {
 		baton: make(chan struct{}, 1),
 		wake:  make(chan struct{}, 1),
 		stop:  make(chan struct{}),
+		ack:   []byte(Ack),
 	}, nil
 }
 

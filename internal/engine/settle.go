@@ -36,7 +36,11 @@ func (e *Engine) Settle(d *Delivery, disposition string) (sent bool, err error) 
 		// Acknowledges and asks in one message (processAck, consumer.go:2884).
 		err = e.nc.PublishRequest(d.Msg.Reply, reply, body)
 	case sent:
-		err = e.nc.Publish(d.Msg.Reply, []byte(disposition))
+		payload := e.ack
+		if disposition != Ack {
+			payload = []byte(disposition)
+		}
+		err = e.nc.Publish(d.Msg.Reply, payload)
 		fallthrough
 	default:
 		if body != nil {
