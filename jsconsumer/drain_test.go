@@ -63,15 +63,20 @@ func consumeDrain(t *testing.T, c *natstest.Client, durable string, handled func
 // load publishes until the test ends.
 func load(t *testing.T, c *natstest.Client) {
 	t.Helper()
+	// A publish whose answer is lost would otherwise be waited for for ever.
+	js, err := jetstream.New(c.NC, jetstream.WithPublishAsyncTimeout(time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
 			for !stop.Load() {
 				for range 500 {
-					_, _ = c.JS.PublishAsync("s.x", []byte("load"))
+					_, _ = js.PublishAsync("s.x", []byte("load"))
 				}
-				<-c.JS.PublishAsyncComplete()
+				<-js.PublishAsyncComplete()
 			}
 		})
 	}
@@ -175,9 +180,9 @@ func TestDrainStrandsNothingOnACluster(t *testing.T) {
 		}
 		return false
 	}
+	// Consume of nats.go is left out: on a durable whose leader was just elected it may
+	// get no responders, and stands still for its 30 s then.
 	if drains, messages := strands(t, client, 20, ours(8), away); drains > 0 {
 		t.Errorf("%d of 20 drains left %d messages", drains, messages)
 	}
-	drains, messages := strands(t, client, 10, consumeDrain, away)
-	t.Logf("Consume.Drain of nats.go: %d of 10 drains left %d messages", drains, messages)
 }
