@@ -93,7 +93,7 @@ func strands(t *testing.T, c *natstest.Client, n int, d drainer, made func(durab
 		}
 		var handled atomic.Int64
 		stop := d(t, c, durable, func() { handled.Add(1) })
-		natstest.Eventually(t, 20*time.Second, func() error {
+		natstest.Eventually(t, time.Minute, func() error {
 			if handled.Load() < 300 {
 				return fmt.Errorf("handled %d", handled.Load())
 			}
@@ -180,8 +180,8 @@ func TestDrainStrandsNothingOnACluster(t *testing.T) {
 		}
 		return false
 	}
-	// Consume of nats.go is left out: on a durable whose leader was just elected it may
-	// get no responders, and stands still for its 30 s then.
+	// Consume.Drain is measured on one server only: here some rounds with it handled
+	// nothing for 20 s.
 	if drains, messages := strands(t, client, 20, ours(8), away); drains > 0 {
 		t.Errorf("%d of 20 drains left %d messages", drains, messages)
 	}
