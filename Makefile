@@ -63,8 +63,9 @@ $(BROKERS)/older/nats-server-%:
 	$(install-server)
 
 .PHONY: bench
-bench: ## Measure, beside a raw listing and jsm.go; docs/benchmarks.md tells the figures
+bench: ## Measure beside the peers; docs/benchmarks.md tells the figures
 	cd tools/bench && $(GO) test -run '^$$' -bench . -benchtime 21x .
+	cd tools/bench && $(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./delivery
 
 .PHONY: golden
 golden: ## Rewrite expected outputs; read the diff before you commit it
