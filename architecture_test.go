@@ -24,6 +24,9 @@ var mayImport = map[string][]string{
 	"audit/declare":        {"audit", "audit/broker", "timingcontract", "internal/strictyaml"},
 	"audit/rehearse":       {"audit", "audit/broker", "internal/embedded"},
 	"jsconsumer":           {"internal/engine", "readiness", "timingcontract"},
+	"jsconsumer/metrics":   {"jsconsumer"},
+	"jsconsumer/slogging":  {"jsconsumer", "readiness"},
+	"jsconsumer/tracing":   {"jsconsumer"},
 	"natstest":             {"internal/embedded"},
 	"readiness":            {},
 	"internal/embedded":    {},
@@ -39,7 +42,7 @@ var mayImport = map[string][]string{
 	},
 }
 
-var testsMayImport = []string{"natstest", "internal/fleet", "audit/declare"}
+var testsMayImport = []string{"natstest", "internal/fleet", "audit/declare", "timingcontract"}
 
 // mayLink lists packages that only some rooms may depend on, be it through
 // others, and why. It is about what ships, not about tests.

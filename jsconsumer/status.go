@@ -9,6 +9,9 @@ import (
 
 // Status is what a runner is right now.
 type Status struct {
+	Stream, Consumer string
+	// Workers is how many messages are handled at a time at most.
+	Workers int
 	// Readiness is what the gate says: ready or not, since when, and why.
 	Readiness readiness.Status
 	// Working is how many messages are with a handler, Asked how many more were
@@ -54,6 +57,7 @@ func (f *figures) count(d Decision) {
 func (r *Runner) Status() Status {
 	c := r.e.Counts()
 	s := Status{
+		Stream: r.c.Stream, Consumer: r.name(), Workers: r.c.Workers,
 		Readiness: r.gate.Status(),
 		Stuck:     r.figures.stuck.Load(),
 		Counts: Counts{
