@@ -24,7 +24,7 @@ var mayImport = map[string][]string{
 	"audit/declare":        {"audit", "audit/broker", "timingcontract", "internal/strictyaml"},
 	"audit/rehearse":       {"audit", "audit/broker", "internal/embedded"},
 	"jsconsumer":           {"internal/engine", "readiness", "timingcontract"},
-	"jsconsumer/metrics":   {"jsconsumer"},
+	"jsconsumer/metrics":   {"jsconsumer", "readiness"},
 	"jsconsumer/slogging":  {"jsconsumer", "readiness"},
 	"jsconsumer/tracing":   {"jsconsumer"},
 	"natstest":             {"internal/embedded"},
@@ -55,6 +55,8 @@ var mayLink = []restriction{
 		},
 		why: "a service that imports the module must not carry a server",
 	},
+	{pkg: "github.com/prometheus", only: []string{"jsconsumer/metrics"}, why: "a service without it must not carry it"},
+	{pkg: "go.opentelemetry.io", only: []string{"jsconsumer/tracing"}, why: "a service without it must not carry it"},
 	{pkg: "testing", only: []string{"natstest"}, why: "it registers flags in the program that links it"},
 }
 
