@@ -92,8 +92,10 @@ func TestOneRecordEach(t *testing.T) {
 		tell       func(jsconsumer.Hooks)
 		want       record
 	}{
-		{"consumer bound", "INFO", func(h jsconsumer.Hooks) { h.Bound(jsconsumer.Bound{About: about, Info: info}) },
-			record{"created": "2026-11-30T12:00:00Z", "ack_floor": 7., "num_pending": 3., "num_ack_pending": 2.}},
+		{
+			"consumer bound", "INFO", func(h jsconsumer.Hooks) { h.Bound(jsconsumer.Bound{About: about, Info: info}) },
+			record{"created": "2026-11-30T12:00:00Z", "ack_floor": 7., "num_pending": 3., "num_ack_pending": 2.},
+		},
 		{"consumer attempt failed", "DEBUG", func(h jsconsumer.Hooks) { h.Report(report(readiness.Quiet)) }, reported(readiness.Quiet)},
 		{"consumer failing", "ERROR", func(h jsconsumer.Hooks) { h.Report(report(readiness.Loud)) }, reported(readiness.Loud)},
 		{"consumer still failing", "ERROR", func(h jsconsumer.Hooks) { h.Report(report(readiness.Escalated)) }, reported(readiness.Escalated)},
@@ -101,10 +103,14 @@ func TestOneRecordEach(t *testing.T) {
 		{"consumer is another one", "WARN", func(h jsconsumer.Hooks) { h.Report(report(readiness.Recreate)) }, reported(readiness.Recreate)},
 		{"consumer lost", "WARN", func(h jsconsumer.Hooks) { h.Lost(trouble) }, missing},
 		{"delivery disturbed", "DEBUG", func(h jsconsumer.Hooks) { h.Disturbed(trouble) }, missing},
-		{"consumer recreated", "WARN", func(h jsconsumer.Hooks) { h.Recreated(recreated) },
-			record{"created": "2026-11-30T12:00:00Z", "ack_floor": 7., "ack_floor_before": 9.}},
-		{"ack floor rolled back", "WARN", func(h jsconsumer.Hooks) { h.RolledBack(recreated) },
-			record{"created": "2026-11-30T12:00:00Z", "ack_floor": 7., "ack_floor_before": 9.}},
+		{
+			"consumer recreated", "WARN", func(h jsconsumer.Hooks) { h.Recreated(recreated) },
+			record{"created": "2026-11-30T12:00:00Z", "ack_floor": 7., "ack_floor_before": 9.},
+		},
+		{
+			"ack floor rolled back", "WARN", func(h jsconsumer.Hooks) { h.RolledBack(recreated) },
+			record{"created": "2026-11-30T12:00:00Z", "ack_floor": 7., "ack_floor_before": 9.},
+		},
 		{"consumer rejected", "ERROR", func(h jsconsumer.Hooks) { h.Rejected(trouble) }, missing},
 		{"permission denied", "ERROR", func(h jsconsumer.Hooks) { h.Denied(trouble) }, missing},
 		{"delivery throttled", "WARN", func(h jsconsumer.Hooks) { h.Throttled(trouble) }, missing},
@@ -118,10 +124,14 @@ func TestOneRecordEach(t *testing.T) {
 			h.Exhausted(jsconsumer.Exhausted{About: about, Sequence: 5, Deliveries: 8, Captured: true})
 		}, record{"stream_seq": 5., "deliveries": 8., "captured": true}},
 		{"drain started", "INFO", func(h jsconsumer.Hooks) { h.DrainStarted(about) }, record{}},
-		{"drain ended", "INFO", func(h jsconsumer.Hooks) { h.DrainEnded(jsconsumer.DrainReport{About: about, Took: time.Second}) },
-			record{"took": 1e9, "held": 0., "asked": 0.}},
-		{"drain ended", "ERROR", func(h jsconsumer.Hooks) { h.DrainEnded(jsconsumer.DrainReport{About: about, Held: 2, Asked: 1}) },
-			record{"took": 0., "held": 2., "asked": 1.}},
+		{
+			"drain ended", "INFO", func(h jsconsumer.Hooks) { h.DrainEnded(jsconsumer.DrainReport{About: about, Took: time.Second}) },
+			record{"took": 1e9, "held": 0., "asked": 0.},
+		},
+		{
+			"drain ended", "ERROR", func(h jsconsumer.Hooks) { h.DrainEnded(jsconsumer.DrainReport{About: about, Held: 2, Asked: 1}) },
+			record{"took": 0., "held": 2., "asked": 1.},
+		},
 	} {
 		var j journal
 		tt.tell(slogging.Hooks(j.logger(slog.LevelDebug)))
