@@ -37,9 +37,12 @@ func (r *Runner) on(ev engine.Event) {
 	case engine.Alive:
 		r.adopt(about, ev.Info)
 		r.gate.Alive()
-	case engine.Failed, engine.Reconnected, engine.Gap:
-		// Retry tells the gate of a failure, Bound is told after a reconnect, and a
-		// consumer that others use has gaps.
+	case engine.Failed, engine.Gap:
+		// Retry tells the gate of a failure, and a consumer that others use has gaps.
+	case engine.Away:
+		r.gate.Disturbed(ev.Err)
+	case engine.Reconnected:
+		r.gate.Reconnected() // Bound is told when it is
 	case engine.Disturbed:
 		r.gate.Disturbed(ev.Err)
 		call(h.Disturbed, trouble)

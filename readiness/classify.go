@@ -50,20 +50,20 @@ func Classify(err error) Class {
 func byCode(err error) Class {
 	var modern *jetstream.APIError
 	if errors.As(err, &modern) && modern.ErrorCode != 0 {
-		return ofCode(int(modern.ErrorCode), modern.Code)
+		return ofCode(int(modern.ErrorCode), modern.Code, modern.Description)
 	}
 	if sentinel, ok := errors.AsType[jetstream.JetStreamError](err); ok {
 		if a := sentinel.APIError(); a != nil && a.ErrorCode != 0 {
-			return ofCode(int(a.ErrorCode), a.Code)
+			return ofCode(int(a.ErrorCode), a.Code, a.Description)
 		}
 	}
 	var legacy *nats.APIError
 	if errors.As(err, &legacy) && legacy.ErrorCode != 0 {
-		return ofCode(int(legacy.ErrorCode), legacy.Code)
+		return ofCode(int(legacy.ErrorCode), legacy.Code, legacy.Description)
 	}
 	if legacySentinel, ok := errors.AsType[nats.JetStreamError](err); ok {
 		if a := legacySentinel.APIError(); a != nil && a.ErrorCode != 0 {
-			return ofCode(int(a.ErrorCode), a.Code)
+			return ofCode(int(a.ErrorCode), a.Code, a.Description)
 		}
 	}
 	return None
@@ -71,28 +71,42 @@ func byCode(err error) Class {
 
 // ofCode follows errors.json of nats-server 2.15.3. Codes that are not listed go by
 // their HTTP-like code: 400 is the request's fault, and stays so.
-func ofCode(errCode, code int) Class {
+func ofCode(errCode, code int, description string) Class {
 	switch errCode {
-	case 10014:
+	case 10014, 10149: // consumer not found; an update of one that does not exist
 		return MissingConsumer
 	case 10059:
 		return MissingStream
-	case 10008, 10009: // JetStream system temporarily unavailable, peer not a member
+	case 10007, 10008, 10009: // no meta leader, or no peers to place on
 		return NoQuorum
-	case 10076, 10039: // JetStream not enabled, not enabled for account
+	case 10002, 10026, 10120: // limits of the account, which somebody may raise
 		return Transient
-	case 10005, 10023, 10026, 10028, 10047: // resources and limits, which may come back
+	case 10105, 10202, 10226: // still active, a change of members or a reconfiguration under way
 		return Transient
-	case 10012, 10013, 10025, 10074, 10116, 10138, 10148, 10149, 10184: // immutable, exists, bad config
+	case 10012:
+		return created(description)
+	case 10074, 10185: // replicas without a cluster, a newer server is required
 		return Rejected
-	case 10104: // replica count below what is needed, by the stream's state
-		return Transient
+	case 10136, 10138, 10139: // filters; the client's sentinels have code 500 for them
+		return Rejected
 	}
 	switch code {
 	case 400:
 		return Rejected
 	case 403:
 		return Denied
+	}
+	return Transient
+}
+
+// created reads err_code 10012, a create that failed for any reason. What the
+// server will never change about a consumer is "can not be updated"; the rest are
+// its own troubles, such as a file that is not there (consumer.go:1149, 2575).
+func created(description string) Class {
+	for _, never := range []string{"can not be updated", "can not update"} {
+		if strings.Contains(description, never) {
+			return Rejected
+		}
 	}
 	return Transient
 }
@@ -110,6 +124,9 @@ func bySentinel(err error) Class {
 		{Rejected, []error{
 			jetstream.ErrNotPullConsumer, jetstream.ErrNotPushConsumer, nats.ErrPullSubscribeToPushConsumer,
 			jetstream.ErrInvalidConsumerName, nats.ErrInvalidConsumerName, jetstream.ErrInvalidStreamName, nats.ErrInvalidStreamName,
+			jetstream.ErrStreamNameRequired, nats.ErrStreamNameRequired,
+			jetstream.ErrConsumerNameAlreadyInUse, nats.ErrConsumerNameAlreadyInUse,
+			jetstream.ErrConsumerMultipleFilterSubjectsNotSupported, nats.ErrConsumerMultipleFilterSubjectsNotSupported,
 		}},
 		{Transient, []error{
 			context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected,

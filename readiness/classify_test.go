@@ -40,8 +40,14 @@ func TestClassify(t *testing.T) {
 		{jetstream.ErrJetStreamNotEnabled, readiness.Transient},
 		{&jetstream.APIError{Code: 503, ErrorCode: 10008}, readiness.NoQuorum},
 		{&nats.APIError{Code: 503, ErrorCode: 10008}, readiness.NoQuorum},
-		{&jetstream.APIError{Code: 500, ErrorCode: 10012}, readiness.Rejected},
-		{&nats.APIError{Code: 500, ErrorCode: 10012}, readiness.Rejected},
+		{&jetstream.APIError{Code: 500, ErrorCode: 10012, Description: "ack policy can not be updated"}, readiness.Rejected},
+		{&nats.APIError{Code: 500, ErrorCode: 10012, Description: "can not update push consumer to pull based"}, readiness.Rejected},
+		{&jetstream.APIError{Code: 500, ErrorCode: 10012, Description: "open meta.inf.tmp: no such file or directory"}, readiness.Transient},
+		{&jetstream.APIError{Code: 400, ErrorCode: 10149}, readiness.MissingConsumer},
+		{&jetstream.APIError{Code: 412, ErrorCode: 10185}, readiness.Rejected},
+		{&jetstream.APIError{Code: 400, ErrorCode: 10002}, readiness.Transient},
+		{&jetstream.APIError{Code: 400, ErrorCode: 10105}, readiness.Transient},
+		{&jetstream.APIError{Code: 500, ErrorCode: 10009}, readiness.NoQuorum},
 		{&jetstream.APIError{Code: 400, ErrorCode: 10116}, readiness.Rejected},
 		{&jetstream.APIError{Code: 400, ErrorCode: 10138}, readiness.Rejected},
 		{errors.New("pull refused: 409 Exceeded MaxRequestBatch of 50"), readiness.Transient},
@@ -51,6 +57,42 @@ func TestClassify(t *testing.T) {
 	} {
 		if got := readiness.Classify(c.err); got != c.want {
 			t.Errorf("%v (%T): %q, want %q", c.err, c.err, got, c.want)
+		}
+	}
+}
+
+// TestClassifyBothClients holds the sentinels that both client APIs have under one
+// name, and that are different values.
+func TestClassifyBothClients(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		legacy, modern error
+		want           readiness.Class
+	}{
+		{nats.ErrBadRequest, jetstream.ErrBadRequest, readiness.Rejected},
+		{nats.ErrConnectionClosed, jetstream.ErrConnectionClosed, readiness.Closed},
+		{nats.ErrConsumerCreationResponseEmpty, jetstream.ErrConsumerCreationResponseEmpty, readiness.Transient},
+		{nats.ErrConsumerDeleted, jetstream.ErrConsumerDeleted, readiness.MissingConsumer},
+		{nats.ErrConsumerLeadershipChanged, jetstream.ErrConsumerLeadershipChanged, readiness.Transient},
+		{nats.ErrConsumerMultipleFilterSubjectsNotSupported, jetstream.ErrConsumerMultipleFilterSubjectsNotSupported, readiness.Rejected},
+		{nats.ErrConsumerNameAlreadyInUse, jetstream.ErrConsumerNameAlreadyInUse, readiness.Rejected},
+		{nats.ErrConsumerNotFound, jetstream.ErrConsumerNotFound, readiness.MissingConsumer},
+		{nats.ErrDuplicateFilterSubjects, jetstream.ErrDuplicateFilterSubjects, readiness.Rejected},
+		{nats.ErrEmptyFilter, jetstream.ErrEmptyFilter, readiness.Rejected},
+		{nats.ErrInvalidConsumerName, jetstream.ErrInvalidConsumerName, readiness.Rejected},
+		{nats.ErrInvalidStreamName, jetstream.ErrInvalidStreamName, readiness.Rejected},
+		{nats.ErrJetStreamNotEnabled, jetstream.ErrJetStreamNotEnabled, readiness.Transient},
+		{nats.ErrJetStreamNotEnabledForAccount, jetstream.ErrJetStreamNotEnabledForAccount, readiness.Transient},
+		{nats.ErrNoHeartbeat, jetstream.ErrNoHeartbeat, readiness.Transient},
+		{nats.ErrOverlappingFilterSubjects, jetstream.ErrOverlappingFilterSubjects, readiness.Rejected},
+		{nats.ErrStreamNameRequired, jetstream.ErrStreamNameRequired, readiness.Rejected},
+		{nats.ErrStreamNotFound, jetstream.ErrStreamNotFound, readiness.MissingStream},
+	} {
+		if errors.Is(c.legacy, c.modern) || errors.Is(c.modern, c.legacy) {
+			t.Errorf("%v is one error now", c.modern)
+		}
+		if l, m := readiness.Classify(c.legacy), readiness.Classify(c.modern); l != c.want || m != c.want {
+			t.Errorf("%v: legacy %q, modern %q, want %q", c.modern, l, m, c.want)
 		}
 	}
 }
@@ -77,6 +119,7 @@ func TestClassifyWhatBrokersSay(t *testing.T) {
 	_, ladder := s.JS.CreateOrUpdateConsumer(ctx, "S", jetstream.ConsumerConfig{
 		Durable: "e", AckPolicy: jetstream.AckExplicitPolicy, MaxDeliver: 1, BackOff: []time.Duration{time.Second, 2 * time.Second},
 	})
+	_, noUpdate := s.JS.UpdateConsumer(ctx, "S", jetstream.ConsumerConfig{Durable: "nobody", AckPolicy: jetstream.AckExplicitPolicy})
 	for name, c := range map[string]struct {
 		err  error
 		want readiness.Class
@@ -88,6 +131,7 @@ func TestClassifyWhatBrokersSay(t *testing.T) {
 		"immutable":          {immutable, readiness.Rejected},
 		"legacy immutable":   {legacyImmutable, readiness.Rejected},
 		"ladder too long":    {ladder, readiness.Rejected},
+		"update of nobody":   {noUpdate, readiness.MissingConsumer},
 		"nothing went wrong": {nil, readiness.None},
 	} {
 		if got := readiness.Classify(c.err); got != c.want {

@@ -51,13 +51,18 @@ type GateConfig struct {
 	Grace time.Duration
 	// Escalate is when a failure is told again. Zero: 5 minutes.
 	Escalate time.Duration
-	// Report is told what is worth telling. Nil: nobody is.
+	// Report is told what is worth telling, one thing after the other. It may ask for
+	// the gate's Status, and change nothing of it. Nil: nobody is told.
 	Report func(Report)
 }
 
 // A Gate is the readiness of one consumer. It starts not ready.
 type Gate struct {
 	c GateConfig
+
+	// telling is held while something is entered and told of, so that reports come
+	// in the order of what they are about.
+	telling sync.Mutex
 
 	mu        sync.Mutex
 	state     State
@@ -90,112 +95,161 @@ func NewGate(c GateConfig) *Gate {
 	return &Gate{c: c, state: Starting, since: time.Now()}
 }
 
-// Bound says that the consumer was accepted and is bound. It spends the budget and
-// ends a failure; a loud one is said to be over.
-func (g *Gate) Bound(created time.Time) {
+// enter changes the gate and tells what the change amounts to. An empty kind is
+// not told.
+func (g *Gate) enter(change func(now time.Time) Kind) {
+	g.telling.Lock()
+	defer g.telling.Unlock()
 	g.mu.Lock()
-	g.c.Budget.Spend()
-	g.started, g.created, g.denied = true, created, nil
-	report, tell := g.recover()
-	g.to(BoundNow)
+	kind := change(time.Now())
+	report := Report{Name: g.c.Name, Kind: kind, Class: g.class, Err: g.err, Since: g.failing, Attempts: g.attempts}
+	if kind == Recovered {
+		g.well()
+	}
 	g.mu.Unlock()
-	if tell {
+	if kind != "" {
 		g.c.Report(report)
 	}
 }
 
-// recover ends a failure.
-func (g *Gate) recover() (Report, bool) {
-	r, tell := g.report(Recovered), g.loud
+// Bound says that the consumer was accepted and is bound. It spends the budget and
+// ends a failure; a loud one is said to be over.
+func (g *Gate) Bound(created time.Time) {
+	g.enter(func(now time.Time) Kind {
+		g.c.Budget.Spend()
+		g.started, g.created = true, created
+		return g.recover(now)
+	})
+}
+
+// Alive says that the consumer is bound, was looked at, and is as it should be.
+func (g *Gate) Alive() {
+	g.enter(func(now time.Time) Kind {
+		if g.state != Shaken && g.state != Failing {
+			return ""
+		}
+		return g.recover(now)
+	})
+}
+
+// Reconnected says that the connection is another one, with which a permission
+// that was missing may be there.
+func (g *Gate) Reconnected() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.denied = nil
+}
+
+// recover ends a failure, unless a permission is missing.
+func (g *Gate) recover(now time.Time) Kind {
+	if g.denied != nil {
+		return ""
+	}
+	g.to(BoundNow, now)
+	if g.loud {
+		return Recovered
+	}
+	g.well()
+	return ""
+}
+
+// well forgets a failure.
+func (g *Gate) well() {
 	g.err, g.class, g.failing, g.attempts = nil, None, time.Time{}, 0
 	g.loud, g.escalated = false, false
-	return r, tell
 }
 
 // Failed says that an attempt to set up has failed, and that the consumer is not
-// bound. It returns the wait before the next attempt.
-func (g *Gate) Failed(err error) time.Duration {
-	g.mu.Lock()
-	before := g.c.Budget.Spent()
-	wait := g.c.Budget.Next()
-	report := g.fail(err, before)
-	g.mu.Unlock()
-	g.c.Report(report)
+// bound. It returns the wait before the next attempt. What passes by itself is
+// left the grace if the consumer was bound before.
+func (g *Gate) Failed(err error) (wait time.Duration) {
+	g.enter(func(now time.Time) Kind {
+		spent := g.c.Budget.Spent()
+		wait = g.c.Budget.Next()
+		g.attempts++
+		g.failures++
+		if c := Classify(err); (c == Transient || c == NoQuorum) && (g.state == BoundNow || g.state == Shaken) {
+			return g.disturb(err, now)
+		}
+		return g.fail(err, spent, now)
+	})
 	return wait
 }
 
 // Lost says that the consumer that was bound is gone. That is loud.
 func (g *Gate) Lost(err error) {
-	g.mu.Lock()
-	report := g.fail(err, true)
-	g.mu.Unlock()
-	g.c.Report(report)
-}
-
-func (g *Gate) fail(err error, loud bool) Report {
-	now := time.Now()
-	g.err, g.class = err, Classify(err)
-	g.attempts++
-	g.failures++
-	if g.failing.IsZero() {
-		g.failing = now
-	}
-	g.to(Failing)
-	switch {
-	case g.loud && !g.escalated && now.Sub(g.failing) >= g.c.Escalate:
-		g.escalated = true
-		return g.report(Escalated)
-	case loud && !g.loud:
-		g.loud = true
-		return g.report(Loud)
-	}
-	return g.report(Quiet)
-}
-
-// Disturbed says that delivery was interrupted in a way that should pass. The gate
-// stays ready for the grace, unless it was not.
-func (g *Gate) Disturbed(err error) {
-	g.mu.Lock()
-	g.err, g.class = err, Classify(err)
-	if g.state == BoundNow {
-		g.to(Shaken)
-	}
-	report := g.report(Quiet)
-	g.mu.Unlock()
-	g.c.Report(report)
-}
-
-// Alive says that the consumer was looked at, and is as it should be.
-func (g *Gate) Alive() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.state == Shaken {
-		g.err, g.class = nil, None
-		g.to(BoundNow)
-	}
+	g.enter(func(now time.Time) Kind {
+		g.failures++
+		return g.fail(err, true, now)
+	})
 }
 
 // Denied says that a permission is missing without which messages are delivered
 // for nothing, such as publishing to $JS.ACK. The gate is not ready until it is
-// bound anew, which is after a reconnect.
+// bound on another connection.
 func (g *Gate) Denied(err error) {
-	g.mu.Lock()
-	g.denied = err
-	report := g.fail(err, true)
-	g.class = Denied
-	report.Class = Denied
-	g.mu.Unlock()
-	g.c.Report(report)
+	g.enter(func(now time.Time) Kind {
+		g.denied = err
+		g.failures++
+		return g.fail(err, true, now)
+	})
+}
+
+// Disturbed says that delivery was interrupted, or still is, in a way that should
+// pass. The gate stays ready for the grace, unless it was not; afterwards it is a
+// failure that began with the interruption, and is loud.
+func (g *Gate) Disturbed(err error) {
+	g.enter(func(now time.Time) Kind { return g.disturb(err, now) })
+}
+
+func (g *Gate) disturb(err error, now time.Time) Kind {
+	switch {
+	case g.state == BoundNow:
+		g.to(Shaken, now)
+	case g.state == Shaken && now.Sub(g.since) >= g.c.Grace:
+		g.failing = g.since
+		return g.fail(err, true, now)
+	case g.state != Shaken:
+		return g.fail(err, !g.failing.IsZero() && now.Sub(g.failing) >= g.c.Grace, now)
+	}
+	g.blame(err)
+	return Quiet
+}
+
+// fail enters a failure, or that it lasts.
+func (g *Gate) fail(err error, loud bool, now time.Time) Kind {
+	g.blame(err)
+	if g.failing.IsZero() {
+		g.failing = now
+	}
+	g.to(Failing, now)
+	switch {
+	case g.loud && !g.escalated && now.Sub(g.failing) >= g.c.Escalate:
+		g.escalated = true
+		return Escalated
+	case loud && !g.loud:
+		g.loud = true
+		return Loud
+	}
+	return Quiet
+}
+
+// blame enters a cause. A permission that is missing is one for all that follows
+// from it, such as requests without an answer.
+func (g *Gate) blame(err error) {
+	g.err, g.class = err, Classify(err)
+	if g.denied != nil {
+		g.err, g.class = g.denied, Denied
+	}
 }
 
 // Recreated says that the consumer is not the one that was bound before.
 func (g *Gate) Recreated(created time.Time) {
-	g.mu.Lock()
-	g.recreated++
-	g.created = created
-	report := g.report(Recreate)
-	g.mu.Unlock()
-	g.c.Report(report)
+	g.enter(func(time.Time) Kind {
+		g.recreated++
+		g.created = created
+		return Recreate
+	})
 }
 
 // Paused says whether the consumer is paused: ready, though nothing comes.
@@ -209,33 +263,29 @@ func (g *Gate) Paused(paused bool) {
 func (g *Gate) Draining() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.to(Drained)
+	g.to(Drained, time.Now())
 }
 
 // Stopped says that the runner has ended, with an error or without. It is silent
 // if the runner's own context is done and the error is a cancellation; the same
 // error with a live context is told.
 func (g *Gate) Stopped(runner context.Context, err error) {
-	g.mu.Lock()
-	g.to(StoppedAt)
-	g.err, g.class = err, Classify(err)
-	silent := err == nil || runner.Err() != nil && errors.Is(err, context.Canceled)
-	report := g.report(Loud)
-	g.mu.Unlock()
-	if !silent {
-		g.c.Report(report)
-	}
+	g.enter(func(now time.Time) Kind {
+		g.to(StoppedAt, now)
+		g.denied = nil
+		g.blame(err)
+		if err == nil || runner.Err() != nil && errors.Is(err, context.Canceled) {
+			return ""
+		}
+		return Loud
+	})
 }
 
-func (g *Gate) to(s State) {
+func (g *Gate) to(s State, now time.Time) {
 	if g.state == StoppedAt || g.state == Drained && s != StoppedAt {
 		return // there is no way back
 	}
 	if g.state != s {
-		g.state, g.since = s, time.Now()
+		g.state, g.since = s, now
 	}
-}
-
-func (g *Gate) report(k Kind) Report {
-	return Report{Name: g.c.Name, Kind: k, Class: g.class, Err: g.err, Since: g.failing, Attempts: g.attempts}
 }

@@ -116,14 +116,92 @@ func TestDisturbedForAWhile(t *testing.T) {
 		s.Alive()
 		s.Disturbed(nats.ErrDisconnected)
 		time.Sleep(11 * time.Second)
-		if s.Status().Ready {
-			t.Error("ready after the grace")
+		if st := s.Status(); st.Ready || st.FailingSince == nil || !st.FailingSince.Equal(s.began.Add(9*time.Second)) {
+			t.Errorf("after the grace: %+v", st)
 		}
 		s.Bound(time.Now())
 		if !s.Status().Ready {
 			t.Error("not ready after all")
 		}
 		s.want(t)
+	})
+}
+
+// TestLongOutage: the connection is away, of which the gate hears again and again.
+func TestLongOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t)
+		s.Bound(time.Now())
+		time.Sleep(time.Minute)
+		for time.Since(s.began) < 7*time.Minute {
+			s.Disturbed(nats.ErrDisconnected)
+			time.Sleep(2500 * time.Millisecond)
+		}
+		if st := s.Status(); st.Ready || st.FailingSince == nil || !st.FailingSince.Equal(s.began.Add(time.Minute)) {
+			t.Errorf("%+v", st)
+		}
+		s.Reconnected()
+		s.Failed(jetstream.ErrJetStreamNotEnabled) // it has not come up yet
+		time.Sleep(5 * time.Second)
+		s.Bound(time.Now())
+		s.want(t, told{70 * time.Second, readiness.Loud}, told{6 * time.Minute, readiness.Escalated}, told{425 * time.Second, readiness.Recovered})
+		if st := s.Status(); !st.Ready || st.FailingSince != nil || st.Attempts != 0 || st.Failures != 1 {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// TestNeverConnects: an outage that was there before the runner.
+func TestNeverConnects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t)
+		for time.Since(s.began) < 12*time.Second {
+			s.Disturbed(nats.ErrDisconnected)
+			time.Sleep(2500 * time.Millisecond)
+		}
+		s.want(t, told{10 * time.Second, readiness.Loud})
+	})
+}
+
+// TestPassingFailureAfterABind: a server that restarts refuses for a moment, which
+// takes the readiness from nobody; a consumer that is gone is another matter.
+func TestPassingFailureAfterABind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t)
+		s.Bound(time.Now())
+		s.Disturbed(nats.ErrDisconnected)
+		time.Sleep(2 * time.Second)
+		if wait := s.Failed(&jetstream.APIError{Code: 503, ErrorCode: 10008}); wait != 5*time.Second {
+			t.Errorf("next attempt after %v", wait)
+		}
+		if st := s.Status(); !st.Ready || st.Class != readiness.NoQuorum {
+			t.Errorf("%+v", st)
+		}
+		time.Sleep(8 * time.Second)
+		s.Failed(&jetstream.APIError{Code: 503, ErrorCode: 10008})
+		s.want(t, told{10 * time.Second, readiness.Loud})
+	})
+}
+
+// TestAliveEndsAFailure: delivery was silent for longer than the grace, and is heard
+// again without a bind.
+func TestAliveEndsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := begin(t)
+		s.Alive()
+		if s.Status().Ready {
+			t.Error("ready before it was bound")
+		}
+		s.Bound(time.Now())
+		s.Disturbed(jetstream.ErrNoHeartbeat)
+		time.Sleep(10 * time.Second)
+		s.Disturbed(jetstream.ErrNoHeartbeat)
+		time.Sleep(time.Second)
+		s.Alive()
+		if !s.Status().Ready {
+			t.Error("not ready though alive")
+		}
+		s.want(t, told{10 * time.Second, readiness.Loud}, told{11 * time.Second, readiness.Recovered})
 	})
 }
 
@@ -146,16 +224,22 @@ func TestStopIsSilentOnlyForItsOwnContext(t *testing.T) {
 	})
 }
 
-func TestDeniedUntilBoundAnew(t *testing.T) {
+func TestDeniedUntilBoundOnAnotherConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := begin(t)
 		s.Bound(time.Now())
 		s.Denied(errors.New(`nats: permissions violation: Permissions Violation for Publish to "$JS.ACK.S.d.1.1.1.1.0"`))
 		s.Alive()
+		s.Failed(context.DeadlineExceeded) // what the denial looks like to a request
+		s.Bound(time.Now())
 		if st := s.Status(); st.Ready || st.Class != readiness.Denied {
 			t.Errorf("%+v", st)
 		}
+		s.Reconnected()
 		s.Bound(time.Now())
+		if !s.Status().Ready {
+			t.Error("not ready on another connection")
+		}
 		s.want(t, told{0, readiness.Loud}, told{0, readiness.Recovered})
 	})
 }

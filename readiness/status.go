@@ -14,6 +14,7 @@ type Status struct {
 	State        State      `json:"state"`
 	Class        Class      `json:"class,omitempty"`
 	Reason       string     `json:"reason,omitempty"`
+	Paused       bool       `json:"paused,omitempty"` // ready, though nothing comes until pause_until
 	Since        time.Time  `json:"since"`
 	FailingSince *time.Time `json:"failing_since,omitempty"`
 	Attempts     int        `json:"attempts,omitempty"` // that failed in this failure
@@ -28,23 +29,26 @@ func (g *Gate) Status() Status {
 	defer g.mu.Unlock()
 	s := Status{
 		Name: g.c.Name, Started: g.started, State: g.state, Class: g.class, Since: g.since,
-		Attempts: g.attempts, Failures: g.failures, Recreated: g.recreated,
+		Attempts: g.attempts, Failures: g.failures, Recreated: g.recreated, Paused: g.paused,
 	}
-	s.Ready = g.denied == nil && (g.state == BoundNow || g.state == Shaken && time.Since(g.since) < g.c.Grace)
+	s.Ready = g.state == BoundNow || g.state == Shaken && time.Since(g.since) < g.c.Grace
 	if g.err != nil {
 		s.Reason = g.err.Error()
-	} else if s.Ready && g.paused {
-		s.Reason = "paused"
 	}
-	if !g.failing.IsZero() {
-		failing := g.failing
-		s.FailingSince = &failing
+	failing := g.failing
+	if g.state == Shaken && !s.Ready {
+		failing = g.since
 	}
-	if !g.created.IsZero() {
-		created := g.created
-		s.Created = &created
-	}
+	s.FailingSince, s.Created = at(failing), at(g.created)
 	return s
+}
+
+// at is nil for a time that is not known.
+func at(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 // Health is something that has a status, such as a Gate.

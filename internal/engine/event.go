@@ -19,7 +19,8 @@ const (
 	// Disturbed: delivery was interrupted in a way that is expected to pass, and is
 	// being looked into. Err is set.
 	Disturbed Kind = "disturbed"
-	// Alive: a look at the consumer found it as it should be. Info is set.
+	// Alive: the durable is bound, and a look found it as it should be, or it was
+	// heard again after a silence. Info is set.
 	Alive Kind = "alive"
 	// Lost: the durable that was bound is gone, or is another one. Err is set.
 	Lost Kind = "lost"
@@ -35,8 +36,10 @@ const (
 	// Denied: the server does not let this connection publish or subscribe to what
 	// delivery needs. Err is set.
 	Denied Kind = "denied"
-	// Disconnected and Reconnected are about the connection.
+	// Disconnected and Reconnected are about the connection. Away is told for as long
+	// as it is not there, every Config.Heartbeat. Disconnected and Away have Err.
 	Disconnected Kind = "disconnected"
+	Away         Kind = "away"
 	Reconnected  Kind = "reconnected"
 	// Throttled: the server refuses pulls because of a limit of the consumer. Err
 	// is set.

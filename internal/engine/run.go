@@ -74,6 +74,7 @@ func (e *Engine) step(soft context.Context) (time.Duration, error) {
 		return e.watch(soft)
 	}
 	if !e.nc.IsConnected() {
+		e.emit(Event{Kind: Away, Err: nats.ErrDisconnected})
 		return e.c.Heartbeat, nil // the connection says when it is back
 	}
 	if err := e.setUp(soft); err != nil {

@@ -15,7 +15,7 @@ import (
 func (e *Engine) watch(soft context.Context) (time.Duration, error) {
 	trouble, heard := e.due(time.Now())
 	if heard {
-		e.emit(Event{Kind: Bound, Info: e.Info()})
+		e.emit(Event{Kind: Alive, Info: e.Info()})
 	}
 	if trouble == nil && time.Since(e.looked) < e.c.Inspect {
 		e.topUp() // for pulls whose end was lost
