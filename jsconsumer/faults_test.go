@@ -106,10 +106,10 @@ type fault struct {
 	gate chan struct{} // if set, handlers wait for it
 }
 
-func faulty(t *testing.T, c *natstest.Client, config jsconsumer.Config, gate chan struct{}) *fault {
+func faulty(t *testing.T, p place, config jsconsumer.Config, gate chan struct{}) *fault {
 	t.Helper()
-	f := &fault{bench: on(t, c), gate: gate}
-	f.stream(jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}})
+	f := &fault{bench: p.bench(t), gate: gate}
+	f.stream(jetstream.StreamConfig{})
 	f.publish(0, 100)
 	config.Hooks = f.hooks()
 	if config.Expires == 0 {
@@ -171,9 +171,75 @@ func (f *fault) quietEnd() {
 	}
 }
 
-func TestConsumerDeleted(t *testing.T) {
+// place is an account of a broker: one server, or a cluster with replicas.
+type place struct {
+	all      *natstest.Client
+	some     *natstest.Client // may not publish to $JS.ACK
+	replicas int
+}
+
+func (p place) bench(t *testing.T) *bench {
+	b := on(t, p.all)
+	b.replicas = p.replicas
+	return b
+}
+
+// faults are what can happen, beside what only a server of one's own can suffer.
+var faults = []struct {
+	name string
+	run  func(t *testing.T, p place)
+}{
+	{"consumer deleted", consumerDeleted},
+	{"consumer deleted, recreate from floor", consumerDeletedRecreateFromFloor},
+	{"consumer deleted while busy", consumerDeletedWhileBusy},
+	{"consumer replaced while busy", consumerReplacedWhileBusy(jsconsumer.Never)},
+	{"consumer replaced while busy, recreate afresh", consumerReplacedWhileBusy(jsconsumer.Afresh)},
+	{"stream deleted", streamDeleted},
+	{"connection closed", connectionClosed},
+	{"immutable conflict", immutableConflict},
+	{"durable appears late", durableAppearsLate},
+	{"max_batch is kept", maxBatchIsKept},
+	{"max_waiting is told", maxWaitingIsTold},
+	{"ack denied", ackDenied},
+}
+
+// accounts has one account for each fault.
+func accounts() (all []natstest.Account) {
+	for i := range faults {
+		all = append(all, natstest.Account{Name: fmt.Sprintf("F%d", i), Users: []natstest.User{
+			{Name: fmt.Sprintf("all%d", i), Password: "x"},
+			{Name: fmt.Sprintf("some%d", i), Password: "x", Publish: natstest.Permission{Allow: []string{"$JS.API.>", "s.>"}}},
+		}})
+	}
+	return all
+}
+
+// suffer runs every fault in an account of its own.
+func suffer(t *testing.T, b *natstest.Broker, replicas int) {
+	t.Helper()
+	for i, fault := range faults {
+		t.Run(fault.name, func(t *testing.T) {
+			t.Parallel()
+			user := func(name string) *natstest.Client { return b.Connect(nats.UserInfo(fmt.Sprintf("%s%d", name, i), "x")) }
+			fault.run(t, place{all: user("all"), some: user("some"), replicas: replicas})
+		})
+	}
+}
+
+func TestFaults(t *testing.T) {
 	t.Parallel()
-	f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{}, nil)
+	s := natstest.Start(t, natstest.WithAccounts(accounts()...), natstest.WithUser("all0", "x"))
+	suffer(t, s.Broker, 1)
+}
+
+func TestFaultsOnACluster(t *testing.T) {
+	c := natstest.StartCluster(t, 3, natstest.WithAccounts(accounts()...), natstest.WithUser("all0", "x"))
+	suffer(t, c.Brokers[0], 3)
+}
+
+func consumerDeleted(t *testing.T, p place) {
+	t.Helper()
+	f := faulty(t, p, jsconsumer.Config{}, nil)
 	f.sees(0, 100)
 	f.ready(true)
 	f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
@@ -191,9 +257,9 @@ func TestConsumerDeleted(t *testing.T) {
 	f.quietEnd()
 }
 
-func TestConsumerDeletedRecreateFromFloor(t *testing.T) {
-	t.Parallel()
-	f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{Recreate: jsconsumer.FromFloor, Inspect: 50 * time.Millisecond}, nil)
+func consumerDeletedRecreateFromFloor(t *testing.T, p place) {
+	t.Helper()
+	f := faulty(t, p, jsconsumer.Config{Recreate: jsconsumer.FromFloor, Inspect: 50 * time.Millisecond}, nil)
 	f.sees(0, 100)
 	f.until("the floor is known", func() bool { return f.r.Status().Floor.Sequence == 100 })
 	f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
@@ -219,10 +285,10 @@ func TestConsumerDeletedRecreateFromFloor(t *testing.T) {
 	again.quietEnd()
 }
 
-func TestConsumerDeletedWhileBusy(t *testing.T) {
-	t.Parallel()
+func consumerDeletedWhileBusy(t *testing.T, p place) {
+	t.Helper()
 	gate := make(chan struct{})
-	f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{Recreate: jsconsumer.Afresh}, gate)
+	f := faulty(t, p, jsconsumer.Config{Recreate: jsconsumer.Afresh}, gate)
 	f.sees(0, 1)
 	f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
 	close(gate)
@@ -232,33 +298,30 @@ func TestConsumerDeletedWhileBusy(t *testing.T) {
 	f.quietEnd()
 }
 
-func TestConsumerReplacedWhileBusy(t *testing.T) {
-	t.Parallel()
-	for _, policy := range []jsconsumer.Recreate{jsconsumer.Never, jsconsumer.Afresh} {
-		t.Run(string(policy), func(t *testing.T) {
-			t.Parallel()
-			gate := make(chan struct{})
-			f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{Recreate: policy}, gate)
-			f.sees(0, 1)
-			f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
-			f.create(jetstream.DeliverAllPolicy)
-			close(gate)
-			if policy == jsconsumer.Never {
-				f.waitFor("lost transient: consumer was deleted and created again")
-				f.ready(false)
-			} else {
-				f.waitFor("recreated")
-				f.sees(0, 100)
-				f.ready(true)
-			}
-			f.quietEnd()
-		})
+func consumerReplacedWhileBusy(policy jsconsumer.Recreate) func(*testing.T, place) {
+	return func(t *testing.T, p place) {
+		t.Helper()
+		gate := make(chan struct{})
+		f := faulty(t, p, jsconsumer.Config{Recreate: policy}, gate)
+		f.sees(0, 1)
+		f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
+		f.create(jetstream.DeliverAllPolicy)
+		close(gate)
+		if policy == jsconsumer.Never {
+			f.waitFor("lost transient: consumer was deleted and created again")
+			f.ready(false)
+		} else {
+			f.waitFor("recreated")
+			f.sees(0, 100)
+			f.ready(true)
+		}
+		f.quietEnd()
 	}
 }
 
-func TestStreamDeleted(t *testing.T) {
-	t.Parallel()
-	f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{Recreate: jsconsumer.FromFloor}, nil)
+func streamDeleted(t *testing.T, p place) {
+	t.Helper()
+	f := faulty(t, p, jsconsumer.Config{Recreate: jsconsumer.FromFloor}, nil)
 	f.sees(0, 100)
 	f.must(f.JS.DeleteStream(t.Context(), "S"))
 	f.waitFor("lost missing-stream")
@@ -272,44 +335,9 @@ func TestStreamDeleted(t *testing.T) {
 	f.quietEnd()
 }
 
-func TestServerRestarted(t *testing.T) {
-	t.Parallel()
-	s := natstest.Start(t)
-	f := faulty(t, s.Client, jsconsumer.Config{Workers: 4}, nil)
-	f.sees(0, 100)
-	for i := range 3 {
-		s.Restart()
-		s.WaitConnected(10 * time.Second)
-		f.publish(100+i*10, 110+i*10)
-		f.sees(100+i*10, 110+i*10)
-		if held, asked := f.r.Status().Working, f.r.Status().Asked; held+asked > 4 {
-			t.Errorf("after reconnect %d: %d held and %d asked for, with 4 workers", i+1, held, asked)
-		}
-	}
-	f.ready(true)
-	if f.has("report loud") {
-		t.Errorf("a restart is no failure:\n%s", strings.Join(f.all(), "\n"))
-	}
-	f.until("acknowledged", func() bool { return f.info().NumAckPending == 0 })
-	f.quietEnd()
-}
-
-func TestMemoryStreamGone(t *testing.T) {
-	t.Parallel()
-	s := natstest.Start(t)
-	f := &fault{bench: on(t, s.Client)}
-	f.stream(jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}, Storage: jetstream.MemoryStorage})
-	f.start(jsconsumer.Config{Hooks: f.hooks(), Expires: time.Second}, func(context.Context, jsconsumer.Delivery) jsconsumer.Disposition { return jsconsumer.Ack() })
-	f.waitFor("bound")
-	s.Restart()
-	f.waitFor("report loud missing-stream")
-	f.ready(false)
-	f.quietEnd()
-}
-
-func TestConnectionClosed(t *testing.T) {
-	t.Parallel()
-	f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{}, nil)
+func connectionClosed(t *testing.T, p place) {
+	t.Helper()
+	f := faulty(t, p, jsconsumer.Config{}, nil)
 	f.sees(0, 100)
 	f.NC.Close()
 	if err := f.end(); !errors.Is(err, nats.ErrConnectionClosed) {
@@ -318,9 +346,9 @@ func TestConnectionClosed(t *testing.T) {
 	f.ready(false)
 }
 
-func TestImmutableConflict(t *testing.T) {
-	t.Parallel()
-	f := &fault{bench: on(t, natstest.Start(t).Client).stream(jetstream.StreamConfig{})}
+func immutableConflict(t *testing.T, p place) {
+	t.Helper()
+	f := &fault{bench: p.bench(t).stream(jetstream.StreamConfig{})}
 	f.create(jetstream.DeliverNewPolicy)
 	f.start(jsconsumer.Config{Hooks: f.hooks()}, func(context.Context, jsconsumer.Delivery) jsconsumer.Disposition { return jsconsumer.Ack() })
 	err := f.end()
@@ -330,9 +358,9 @@ func TestImmutableConflict(t *testing.T) {
 	}
 }
 
-func TestDurableAppearsLate(t *testing.T) {
-	t.Parallel()
-	f := &fault{bench: on(t, natstest.Start(t).Client)}
+func durableAppearsLate(t *testing.T, p place) {
+	t.Helper()
+	f := &fault{bench: p.bench(t)}
 	f.start(jsconsumer.Config{Hooks: f.hooks(), Provision: jsconsumer.BindOnly}, func(_ context.Context, d jsconsumer.Delivery) jsconsumer.Disposition {
 		f.saw(d.Data())
 		return jsconsumer.Ack()
@@ -350,9 +378,9 @@ func TestDurableAppearsLate(t *testing.T) {
 	f.quietEnd()
 }
 
-func TestMaxBatchIsKept(t *testing.T) {
-	t.Parallel()
-	f := faulty(t, natstest.Start(t).Client, jsconsumer.Config{
+func maxBatchIsKept(t *testing.T, p place) {
+	t.Helper()
+	f := faulty(t, p, jsconsumer.Config{
 		Workers:  20,
 		Consumer: jetstream.ConsumerConfig{MaxRequestBatch: 3, MaxRequestExpires: 500 * time.Millisecond},
 	}, nil)
@@ -366,10 +394,9 @@ func TestMaxBatchIsKept(t *testing.T) {
 	f.quietEnd()
 }
 
-func TestMaxWaitingIsTold(t *testing.T) {
-	t.Parallel()
-	s := natstest.Start(t)
-	b := on(t, s.Client).stream(jetstream.StreamConfig{})
+func maxWaitingIsTold(t *testing.T, p place) {
+	t.Helper()
+	b := p.bench(t).stream(jetstream.StreamConfig{})
 	_, err := b.JS.CreateConsumer(t.Context(), "S", jetstream.ConsumerConfig{Durable: "d", AckPolicy: jetstream.AckExplicitPolicy, MaxWaiting: 1})
 	b.must(err)
 	inbox := b.NC.NewInbox()
@@ -391,15 +418,11 @@ func TestMaxWaitingIsTold(t *testing.T) {
 	f.quietEnd()
 }
 
-func TestAckDenied(t *testing.T) {
-	t.Parallel()
-	s := natstest.Start(t, natstest.WithAccounts(natstest.Account{Name: "A", Users: []natstest.User{
-		{Name: "all", Password: "x"},
-		{Name: "some", Password: "x", Publish: natstest.Permission{Allow: []string{"$JS.API.>", "s.>"}}},
-	}}), natstest.WithUser("all", "x"))
-	b := on(t, s.Client).stream(jetstream.StreamConfig{})
+func ackDenied(t *testing.T, p place) {
+	t.Helper()
+	b := p.bench(t).stream(jetstream.StreamConfig{})
 	b.publish(0, 5)
-	f := &fault{bench: on(t, s.Connect(nats.UserInfo("some", "x")))}
+	f := &fault{bench: on(t, p.some)}
 	f.start(jsconsumer.Config{Hooks: f.hooks(), Expires: time.Second}, func(context.Context, jsconsumer.Delivery) jsconsumer.Disposition { return jsconsumer.Ack() })
 	f.waitFor("denied denied")
 	f.waitFor("report loud denied")

@@ -17,10 +17,11 @@ import (
 // bench is a stream with a durable, and a runner on it.
 type bench struct {
 	*natstest.Client
-	t      *testing.T
-	r      *jsconsumer.Runner
-	cancel context.CancelFunc
-	ended  chan error
+	t        *testing.T
+	replicas int // of streams, zero: 1
+	r        *jsconsumer.Runner
+	cancel   context.CancelFunc
+	ended    chan error
 }
 
 func on(t *testing.T, c *natstest.Client) *bench { return &bench{Client: c, t: t} }
@@ -29,6 +30,9 @@ func (b *bench) stream(c jetstream.StreamConfig) *bench {
 	b.t.Helper()
 	if c.Name == "" {
 		c.Name, c.Subjects = "S", []string{"s.>"}
+	}
+	if c.Replicas == 0 {
+		c.Replicas = b.replicas
 	}
 	if _, err := b.JS.CreateStream(b.t.Context(), c); err != nil {
 		b.t.Fatal(err)
