@@ -30,10 +30,11 @@ type watch struct {
 
 func newWatch(r *Runner) *watch { return &watch{r: r} }
 
-// start makes the lease of an attempt. If the delivery was kept before, the lease
+// start begins the lease of an attempt. If the delivery was kept before, the lease
 // goes on from there.
-func (w *watch) start(d Delivery, t *timing, until time.Time) *lease {
-	h, now := &w.r.c.Handling, d.Received()
+func (w *watch) start(l *lease, d Delivery, t *timing, until time.Time) (now time.Time) {
+	h := &w.r.c.Handling
+	now = d.Received()
 	if w.d.in == d.in || !until.IsZero() {
 		now = time.Now() // it has been here for a while
 	}
@@ -55,9 +56,10 @@ func (w *watch) start(d Delivery, t *timing, until time.Time) *lease {
 	if h.Budget > 0 {
 		w.over = now.Add(h.Budget)
 	}
-	w.l = &lease{parent: w.r.work, deadline: w.deadline()}
+	l.parent, l.deadline = w.r.work, w.deadline()
+	w.l = l
 	w.arm(now)
-	return w.l
+	return now
 }
 
 // follow turns to a delivery. One that it followed before has the time that its
@@ -98,7 +100,8 @@ func (w *watch) keep(d Delivery, t *timing) {
 }
 
 // end ends the watch, and tells whether the lease had lapsed.
-func (w *watch) end() (until time.Time, lapsed bool) {
+func (w *watch) end() (until, now time.Time, lapsed bool) {
+	now = time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.on = false
@@ -106,7 +109,7 @@ func (w *watch) end() (until time.Time, lapsed bool) {
 		w.l.end(context.Canceled)
 		w.l = nil
 	}
-	return w.until, time.Now().After(w.until)
+	return w.until, now, now.After(w.until)
 }
 
 // arm sees to it that the timer fires when the next thing is due. It is left alone

@@ -15,7 +15,7 @@ func (r *Runner) worker() {
 		if !ok {
 			return
 		}
-		h := &held{in: in}
+		h := &held{in: in} // one allocation for all that a message needs
 		if r.c.Key == nil {
 			r.handle(w, h)
 			continue
@@ -33,6 +33,7 @@ func (r *Runner) worker() {
 // held is a delivery in this process.
 type held struct {
 	in    engine.Delivery
+	lease lease // of the first attempt
 	key   string
 	watch *watch // while it waits for its key
 }
@@ -43,7 +44,7 @@ func (r *Runner) handle(w *watch, h *held) {
 	var until time.Time
 	if h.watch != nil {
 		var lapsed bool
-		if until, lapsed = h.watch.end(); lapsed {
+		if until, _, lapsed = h.watch.end(); lapsed {
 			r.settle(d, Retry(errWaited), 0, true)
 			return
 		}
@@ -52,14 +53,15 @@ func (r *Runner) handle(w *watch, h *held) {
 		r.giveUp(w, d, nil)
 		return
 	}
-	for {
-		disposition, took := r.attempt(w.start(d, t, until), d)
-		_, lapsed := w.end()
+	for l := &h.lease; ; l = new(lease) {
+		began := w.start(l, d, t, until)
+		disposition := r.attempt(l, d)
+		_, now, lapsed := w.end()
 		if disposition.Decision() == Held && !lapsed && r.holdOn(w, d, t, disposition.delay) {
-			until, _ = w.end()
+			until, _, _ = w.end()
 			continue
 		}
-		r.conclude(w, t, d, disposition, took, lapsed)
+		r.conclude(w, t, d, disposition, now.Sub(began), lapsed)
 		return
 	}
 }
@@ -100,16 +102,14 @@ func (r *Runner) conclude(w *watch, t *timing, d Delivery, disposition Dispositi
 }
 
 // attempt calls the handler once.
-func (r *Runner) attempt(l *lease, d Delivery) (disposition Disposition, took time.Duration) {
-	began := time.Now()
+func (r *Runner) attempt(l *lease, d Delivery) (disposition Disposition) {
 	defer func() {
-		took = time.Since(began)
 		if v := recover(); v != nil {
 			call(r.c.Hooks.Panicked, Panicked{r.about(), d, v, debug.Stack()})
 			disposition = Retry(panicError{v})
 		}
 	}()
-	return r.handler(l, d), 0
+	return r.handler(l, d)
 }
 
 // settle tells the broker what was decided. After the lease has lapsed a nak would

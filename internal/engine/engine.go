@@ -17,7 +17,7 @@ type Engine struct {
 	c    Config
 	next string         // the subject that asks for messages
 	in   chan *nats.Msg // from the subscriptions of all epochs
-	// baton is with the caller that waits for a message.
+	// baton is with the caller that waits for a message, and parked says that it does.
 	baton chan struct{}
 	wake  chan struct{} // the supervisor has something to look at
 	stop  chan struct{} // a drain begins
@@ -30,6 +30,7 @@ type Engine struct {
 	mu       sync.Mutex
 	epoch    *epoch // nil: there is no inbox
 	bound    bool   // messages may be asked for
+	parked   bool   // a caller waits at the channel
 	draining bool
 	held     int           // deliveries that were handed out and not settled
 	heard    time.Time     // the last sign of life of the inbox

@@ -10,47 +10,64 @@ import (
 // False: there will be none any more, since the engine has drained or ended.
 // Callers are what reads statuses and heartbeats, too: as long as anything is
 // asked for, one of them should be in Next.
-func (e *Engine) Next() (Delivery, bool) {
+func (e *Engine) Next() (d Delivery, ok bool) {
 	for {
-		m := e.receive()
+		m := e.receive(&d)
 		if m == nil {
 			e.in <- nil // the next one's turn
-			return Delivery{}, false
+			return d, false
 		}
-		if s, ok := readStatus(m); ok {
+		if s, is := readStatus(m); is {
 			e.hear(m, s)
 			continue
 		}
-		d := Delivery{Msg: m, Received: time.Now()}
-		if err := parseReply(&d, m.Reply); err != nil {
-			continue // somebody published to the inbox
+		if d.Msg != nil {
+			return d, true
 		}
-		e.take(&d)
-		return d, true
+		// Somebody published to the inbox.
 	}
 }
 
-// receive takes the next message from the channel. Of the callers that find none,
-// one waits at the channel, and the others wait for its place: a caller that comes
-// back soon takes what has arrived meanwhile, and nobody is woken for it.
-func (e *Engine) receive() *nats.Msg {
-	select {
-	case m := <-e.in:
-		return m
-	default:
+// receive takes the next message from the channel and, if it is a delivery, enters
+// it in the account before another message is taken, so that they are seen in the
+// order in which they came. Of the callers that find none, one waits at the
+// channel, and the others wait for its place: a caller that comes back soon takes
+// what has arrived meanwhile, and nobody is woken for it.
+func (e *Engine) receive(d *Delivery) *nats.Msg {
+	e.mu.Lock()
+	if !e.parked && len(e.in) > 0 {
+		return e.arrivedLocked(<-e.in, d)
 	}
+	e.mu.Unlock()
 	e.baton <- struct{}{}
+	defer func() { <-e.baton }()
+	e.mu.Lock()
+	if len(e.in) > 0 {
+		return e.arrivedLocked(<-e.in, d)
+	}
+	e.parked = true
+	e.mu.Unlock()
 	m := <-e.in
-	<-e.baton
+	e.mu.Lock()
+	e.parked = false
+	return e.arrivedLocked(m, d)
+}
+
+// arrivedLocked enters a message that was received, and unlocks.
+func (e *Engine) arrivedLocked(m *nats.Msg, d *Delivery) *nats.Msg {
+	*d = Delivery{}
+	if m != nil && parseReply(d, m.Reply) == nil {
+		d.Msg, d.Received = m, time.Now()
+		e.takeLocked(d)
+	}
+	e.mu.Unlock()
 	return m
 }
 
-// take enters a delivery in the account. Deliveries are counted upwards, so one
-// with a lower number comes from another consumer, or from one that lost its
+// takeLocked enters a delivery in the account. Deliveries are counted upwards, so
+// one with a lower number comes from another consumer, or from one that lost its
 // state: which of the two must be known before anything is settled.
-func (e *Engine) take(d *Delivery) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (e *Engine) takeLocked(d *Delivery) {
 	if e.epoch != nil && e.epoch.sub == d.Msg.Sub {
 		e.epoch.pulls.got()
 		e.heard = d.Received
