@@ -44,7 +44,7 @@ func (r *Runner) giveUp(w *watch, d Delivery, cause error) {
 
 func (r *Runner) release(d Delivery, verb string) {
 	r.tried.remove(d.Sequence())
-	_, _ = r.e.Settle(d.in, verb) // what fails to be sent comes again
+	r.e.Settle(d.in, verb) // what fails to be sent comes again
 }
 
 // capture publishes a message and acknowledges it then. As long as it can not be

@@ -26,6 +26,7 @@ type Runner struct {
 	tried   tried
 	timing  atomic.Pointer[timing]
 	figures figures
+	workers workers
 
 	// work ends when a drain has run out of time: handlers' contexts follow it.
 	work     context.Context
@@ -100,13 +101,10 @@ func (r *Runner) Run(ctx context.Context) error {
 	defer r.kill()
 	stopping := context.AfterFunc(ctx, func() { r.stop(context.Background()) })
 	defer stopping()
-	var workers sync.WaitGroup
-	for range r.c.Workers {
-		workers.Go(r.worker)
-	}
+	r.anotherWorker()
 	left, err := r.e.Run(r.hard)
 	if left.Held == 0 {
-		workers.Wait()
+		r.workers.Wait()
 	}
 	return r.finish(ctx, left, err)
 }

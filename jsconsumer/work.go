@@ -2,18 +2,40 @@ package jsconsumer
 
 import (
 	"runtime/debug"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/natsmig/natsmig/internal/engine"
 )
 
+// workers are goroutines that handle messages: as many as it takes that one always
+// waits for the next message, up to Config.Workers. Few that are busy are faster
+// than many that take turns.
+type workers struct {
+	sync.WaitGroup
+	idle, made atomic.Int64
+}
+
+// anotherWorker makes another worker, if there may be one.
+func (r *Runner) anotherWorker() {
+	if r.workers.made.Add(1) > int64(r.c.Workers) {
+		return
+	}
+	r.workers.idle.Add(1)
+	r.workers.Go(r.worker)
+}
+
 // worker handles messages until there are none any more.
 func (r *Runner) worker() {
 	w := newWatch(r)
-	for {
+	for ; ; r.workers.idle.Add(1) {
 		in, ok := r.e.Next()
 		if !ok {
 			return
+		}
+		if r.workers.idle.Add(-1) == 0 {
+			r.anotherWorker()
 		}
 		h := &held{in: in} // one allocation for all that a message needs
 		if r.c.Key == nil {
@@ -132,8 +154,7 @@ func (r *Runner) settle(d Delivery, disposition Disposition, took time.Duration,
 	if d.Attempt() > 1 && (disposition.Decision() == Acked || disposition.Decision() == Discarded) {
 		r.tried.remove(d.Sequence())
 	}
-	sent, err := r.e.Settle(d.in, verb)
-	r.settled(d, disposition, took, sent && err == nil)
+	r.settled(d, disposition, took, r.e.Settle(d.in, verb))
 }
 
 func (r *Runner) settled(d Delivery, disposition Disposition, took time.Duration, sent bool) {

@@ -32,50 +32,52 @@ func parseReply(d *Delivery, reply string) error {
 	if len(reply) <= len(prefix) || reply[:len(prefix)] != prefix {
 		return errReply
 	}
-	var dots [12]int
-	n := 0
-	for i := len(prefix); i < len(reply) && n < len(dots); i++ {
-		if reply[i] == '.' {
-			dots[n] = i
-			n++
-		}
-	}
-	tokens := n + 1
+	t := tokenize(reply[len(prefix):])
 	first := 2 // of the figures, behind the stream and the consumer
 	switch {
-	case tokens == 7:
-	case tokens >= 9:
+	case t.n == 7:
+	case t.n >= 9:
 		first = 4
 	default:
 		return errReply
 	}
-	var figures [5]uint64
-	for i := range figures {
-		from, to := dots[first+i-1]+1, len(reply)
-		if first+i < n {
-			to = dots[first+i]
-		}
-		v, ok := number(reply[from:to])
-		if !ok {
+	for i := first; i < first+5; i++ {
+		if t.bad&(1<<i) != 0 {
 			return errReply
 		}
-		figures[i] = v
 	}
-	d.Count, d.StreamSeq, d.ConsumerSeq = figures[0], figures[1], figures[2]
-	d.Stored, d.Pending = time.Unix(0, int64(figures[3])), figures[4]
+	v := t.values[first:]
+	d.Count, d.StreamSeq, d.ConsumerSeq = v[0], v[1], v[2]
+	d.Stored, d.Pending = time.Unix(0, int64(v[3])), v[4]
 	return nil
 }
 
-func number(s string) (v uint64, ok bool) {
-	if s == "" || len(s) > 19 {
-		return 0, false
-	}
-	for i := range len(s) {
-		c := s[i]
-		if c < '0' || c > '9' {
-			return 0, false
+// tokens are those of a subject, read as numbers. A bit in bad is one that is none.
+type tokens struct {
+	n      int
+	values [12]uint64
+	bad    uint16
+}
+
+// tokenize goes over a subject once: every message has one. What is behind the
+// twelfth token is left out.
+func tokenize(s string) (t tokens) {
+	start := 0
+	for i := 0; i <= len(s); i++ {
+		switch {
+		case i == len(s) || s[i] == '.':
+			if i == start || i-start > 19 {
+				t.bad |= 1 << t.n
+			}
+			start = i + 1
+			if t.n++; t.n == len(t.values) {
+				return t
+			}
+		case s[i] >= '0' && s[i] <= '9':
+			t.values[t.n] = t.values[t.n]*10 + uint64(s[i]-'0')
+		default:
+			t.bad |= 1 << t.n
 		}
-		v = v*10 + uint64(c-'0')
 	}
-	return v, true
+	return t
 }

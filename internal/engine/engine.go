@@ -17,20 +17,19 @@ type Engine struct {
 	c    Config
 	next string         // the subject that asks for messages
 	in   chan *nats.Msg // from the subscriptions of all epochs
-	// baton is with the caller that waits for a message, and parked says that it does.
-	baton chan struct{}
-	wake  chan struct{} // the supervisor has something to look at
-	stop  chan struct{} // a drain begins
-	ack   []byte        // what most dispositions are
-	once  sync.Once
-	done  sync.Once // the end was put into the channel
+	wake chan struct{}  // the supervisor has something to look at
+	stop chan struct{}  // a drain begins
+	ack  []byte         // what most dispositions are
+	once sync.Once
+	done sync.Once // the end was put into the channel
 
 	events sync.Mutex
 
 	mu       sync.Mutex
 	epoch    *epoch // nil: there is no inbox
 	bound    bool   // messages may be asked for
-	parked   bool   // a caller waits at the channel
+	place    place  // where one caller waits for a message
+	parked   bool   // it waits at the channel
 	draining bool
 	held     int           // deliveries that were handed out and not settled
 	heard    time.Time     // the last sign of life of the inbox
@@ -38,6 +37,9 @@ type Engine struct {
 	muted    time.Time     // when it was found to be silent, zero once it is heard
 	looked   time.Time     // when the consumer was last looked at
 	seen     time.Time     // the creation time of the consumer that was last looked at
+	outbox   []out         // what is to be sent
+	spare    []out         // the outbox before
+	sending  bool          // somebody sends it
 	trouble  error         // what the supervisor should look into
 	suspect  chan struct{} // closed when it is known which consumer delivers
 	last     uint64        // consumer sequence of the last delivery
@@ -64,19 +66,20 @@ func New(js jetstream.JetStream, c Config) (*Engine, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return &Engine{
+	e := &Engine{
 		js:   js,
 		nc:   js.Conn(),
 		c:    c,
 		next: fmt.Sprintf("%sCONSUMER.MSG.NEXT.%s.%s", apiPrefix(js), c.Stream, c.durable()),
 		// What may come beyond InFlight: statuses, and messages of pulls that were
 		// taken for dead.
-		in:    make(chan *nats.Msg, 2*c.InFlight+256),
-		baton: make(chan struct{}, 1),
-		wake:  make(chan struct{}, 1),
-		stop:  make(chan struct{}),
-		ack:   []byte(Ack),
-	}, nil
+		in:   make(chan *nats.Msg, 2*c.InFlight+256),
+		wake: make(chan struct{}, 1),
+		stop: make(chan struct{}),
+		ack:  []byte(Ack),
+	}
+	e.place = place{mu: &e.mu, baton: make(chan struct{}, 1), alone: c.InFlight == 1}
+	return e, nil
 }
 
 // Conn is the connection.

@@ -107,7 +107,7 @@ func (g *game) run(c engine.Config) {
 					return
 				}
 				g.seen.Add(1)
-				_, _ = e.Settle(&d, g.hold(d))
+				e.Settle(&d, g.hold(d))
 			}
 		}()
 	}

@@ -30,38 +30,41 @@ func (e *Engine) Next() (d Delivery, ok bool) {
 
 // receive takes the next message from the channel and, if it is a delivery, enters
 // it in the account before another message is taken, so that they are seen in the
-// order in which they came. Of the callers that find none, one waits at the
-// channel, and the others wait for its place: a caller that comes back soon takes
-// what has arrived meanwhile, and nobody is woken for it.
+// order in which they came. Of the callers that find none, one has the place at the
+// channel, and the others wait for it.
 func (e *Engine) receive(d *Delivery) *nats.Msg {
 	e.mu.Lock()
 	if !e.parked && len(e.in) > 0 {
-		return e.arrivedLocked(<-e.in, d)
+		m := <-e.in
+		e.arrivedLocked(m, d)
+		e.place.passed()
+		e.mu.Unlock()
+		return m
 	}
-	e.mu.Unlock()
-	e.baton <- struct{}{}
-	defer func() { <-e.baton }()
-	e.mu.Lock()
+	e.place.take()
+	var m *nats.Msg
 	if len(e.in) > 0 {
-		return e.arrivedLocked(<-e.in, d)
+		m = <-e.in
+	} else {
+		e.parked = true
+		e.mu.Unlock()
+		m = <-e.in
+		e.mu.Lock()
+		e.parked = false
 	}
-	e.parked = true
+	e.arrivedLocked(m, d)
+	e.place.leave(len(e.in) > 0 || m == nil)
 	e.mu.Unlock()
-	m := <-e.in
-	e.mu.Lock()
-	e.parked = false
-	return e.arrivedLocked(m, d)
+	return m
 }
 
-// arrivedLocked enters a message that was received, and unlocks.
-func (e *Engine) arrivedLocked(m *nats.Msg, d *Delivery) *nats.Msg {
+// arrivedLocked enters a message that was received.
+func (e *Engine) arrivedLocked(m *nats.Msg, d *Delivery) {
 	*d = Delivery{}
 	if m != nil && parseReply(d, m.Reply) == nil {
 		d.Msg, d.Received = m, time.Now()
 		e.takeLocked(d)
 	}
-	e.mu.Unlock()
-	return m
 }
 
 // takeLocked enters a delivery in the account. Deliveries are counted upwards, so

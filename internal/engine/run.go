@@ -134,12 +134,12 @@ func (e *Engine) drain(ctx context.Context, link <-chan nats.Status) {
 	tick := time.NewTicker(slack / 4)
 	defer tick.Stop()
 	for closed := false; ; {
-		asked, held := e.remaining()
+		asked, held, sending := e.remaining()
 		if asked == 0 && !closed {
 			closed = true
 			e.closeInbox()
 		}
-		if asked == 0 && held == 0 {
+		if asked == 0 && held == 0 && !sending {
 			return
 		}
 		select {
@@ -153,14 +153,14 @@ func (e *Engine) drain(ctx context.Context, link <-chan nats.Status) {
 	}
 }
 
-func (e *Engine) remaining() (asked, held int) {
+func (e *Engine) remaining() (asked, held int, sending bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.epoch != nil {
 		e.epoch.pulls.expire(time.Now())
 		asked = e.epoch.pulls.asked
 	}
-	return asked, e.held
+	return asked, e.held, e.sending
 }
 
 // closeInbox takes the subscription back and tells callers that nothing comes.
@@ -178,7 +178,7 @@ func (e *Engine) closeInbox() {
 
 // end closes what is open, and sees to it that what was settled is sent.
 func (e *Engine) end() Left {
-	asked, held := e.remaining()
+	asked, held, _ := e.remaining()
 	e.closeInbox()
 	if e.nc.IsConnected() {
 		_ = e.nc.FlushTimeout(e.c.Timeout) // the acknowledgments that fail come again

@@ -1,6 +1,11 @@
 package engine
 
-import "time"
+import (
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
 
 // The dispositions, as the broker reads them.
 const (
@@ -13,9 +18,10 @@ const (
 // Settle sends a disposition, and asks for as many messages as callers are free
 // to take. An empty disposition sends none, so that the broker's ladder decides.
 // Not sent either: one for a consumer that has been replaced since, of which the
-// result tells. The error is the client's, such as that of a closed connection.
-func (e *Engine) Settle(d *Delivery, disposition string) (sent bool, err error) {
+// result tells.
+func (e *Engine) Settle(d *Delivery, disposition string) (sent bool) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.sureLocked()
 	e.held--
 	sent = disposition != ""
@@ -23,38 +29,31 @@ func (e *Engine) Settle(d *Delivery, disposition string) (sent bool, err error) 
 		e.counts.Stale++
 		sent = false
 	}
-	if sent {
-		e.counts.Settled++
-	}
-	if e.held == 0 && e.draining {
-		e.poke()
-	}
 	reply, body := e.askLocked()
-	e.mu.Unlock()
 	switch {
 	case sent && disposition == Ack && body != nil:
 		// Acknowledges and asks in one message (processAck, consumer.go:2884).
-		err = e.nc.PublishRequest(d.Msg.Reply, reply, body)
+		e.counts.Settled++
+		e.outbox = append(e.outbox, out{d.Msg.Reply, reply, body})
+		reply, body = e.askLocked()
 	case sent:
-		payload := e.ack
-		if disposition != Ack {
-			payload = []byte(disposition)
-		}
-		err = e.nc.Publish(d.Msg.Reply, payload)
-		fallthrough
-	default:
-		if body != nil {
-			e.publishPull(reply, body)
-		}
+		e.counts.Settled++
+		e.outbox = append(e.outbox, out{subject: d.Msg.Reply, data: e.payload(disposition)})
 	}
-	if body != nil {
-		e.topUp()
+	e.pullLocked(reply, body)
+	e.sendLocked()
+	return sent
+}
+
+func (e *Engine) payload(disposition string) []byte {
+	if disposition == Ack {
+		return e.ack
 	}
-	return sent, err
+	return []byte(disposition)
 }
 
 // Release gives a delivery back without a disposition.
-func (e *Engine) Release(d *Delivery) { _, _ = e.Settle(d, "") }
+func (e *Engine) Release(d *Delivery) { e.Settle(d, "") }
 
 // Progress restarts the broker's clock for a delivery. False: it was not sent,
 // since the consumer has been replaced.
@@ -71,22 +70,59 @@ func (e *Engine) Progress(d *Delivery) (sent bool, err error) {
 
 // topUp asks for messages until nobody is free, or enough is asked for.
 func (e *Engine) topUp() {
-	for {
-		e.mu.Lock()
-		reply, body := e.askLocked()
-		e.mu.Unlock()
-		if body == nil {
-			return
-		}
-		e.publishPull(reply, body)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.pullLocked(e.askLocked())
+	e.sendLocked()
+}
+
+// pullLocked puts a request for messages into the outbox, and those that are due
+// beside it.
+func (e *Engine) pullLocked(reply string, body []byte) {
+	for ; body != nil; reply, body = e.askLocked() {
+		e.outbox = append(e.outbox, out{e.next, reply, body[nxt:]})
 	}
 }
 
-func (e *Engine) publishPull(reply string, body []byte) {
-	if err := e.nc.PublishRequest(e.next, reply, body[nxt:]); err != nil {
-		e.mu.Lock()
-		e.troubleLocked(err)
+// out is a message that is to be sent.
+type out struct {
+	subject, reply string
+	data           []byte
+}
+
+func (o *out) publish(nc *nats.Conn) error {
+	if o.reply == "" {
+		return nc.Publish(o.subject, o.data)
+	}
+	return nc.PublishRequest(o.subject, o.reply, o.data)
+}
+
+// sendLocked sends what is in the outbox, unless another caller is at it, who
+// takes this along: publishing waits for the connection's writes, and callers that
+// wait for that would hold messages meanwhile.
+func (e *Engine) sendLocked() {
+	if e.sending {
+		return
+	}
+	e.sending = true
+	for len(e.outbox) > 0 {
+		all := e.outbox
+		e.outbox = e.spare[:0]
 		e.mu.Unlock()
+		var failed error
+		for _, o := range all {
+			failed = errors.Join(failed, o.publish(e.nc)) // nothing is lost: messages come again, and so do pulls
+		}
+		clear(all)
+		e.mu.Lock()
+		e.spare = all
+		if failed != nil {
+			e.troubleLocked(failed)
+		}
+	}
+	e.sending = false
+	if e.draining {
+		e.poke()
 	}
 }
 

@@ -25,6 +25,7 @@ const runTimeout = 3 * time.Minute
 //	x-peer        the same as a multiple of nats.go's Consume in the same round,
 //	              of rounds in which Consume did not stall
 //	allocs/msg    allocations of the client
+//	cpu-µs/msg    time on a core of the client
 //	max-pause-ms  the longest pause between two messages, of all rounds
 //	stalls        rounds with a pause of more than a second
 func BenchmarkDelivery(b *testing.B) {
@@ -148,11 +149,11 @@ func (c cell) settled(b *testing.B, durable jetstream.Consumer) {
 
 func report(b *testing.B, of, peer []result) {
 	b.Helper()
-	var speeds, allocs, ratios []float64
+	var speeds, allocs, cpu, ratios []float64
 	var pause time.Duration
 	stalls := 0
 	for round, r := range of {
-		speeds, allocs = append(speeds, r.perSecond), append(allocs, r.allocs)
+		speeds, allocs, cpu = append(speeds, r.perSecond), append(allocs, r.allocs), append(cpu, r.cpu)
 		pause = max(pause, r.pause)
 		if r.stalled() {
 			stalls++
@@ -164,6 +165,7 @@ func report(b *testing.B, of, peer []result) {
 	b.ReportMetric(0, "ns/op") // of this function, which says nothing
 	b.ReportMetric(median(speeds), "msgs/s")
 	b.ReportMetric(median(allocs), "allocs/msg")
+	b.ReportMetric(median(cpu), "cpu-µs/msg")
 	b.ReportMetric(float64(pause.Milliseconds()), "max-pause-ms")
 	b.ReportMetric(float64(stalls), "stalls")
 	if len(ratios) > 0 {

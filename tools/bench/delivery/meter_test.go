@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"slices"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -17,6 +18,7 @@ type meter struct {
 	done    chan struct{}
 	begun   time.Time
 	mallocs uint64
+	cpu     time.Duration
 	count   atomic.Int64
 	last    atomic.Int64 // since begun
 	longest atomic.Int64
@@ -25,7 +27,7 @@ type meter struct {
 func newMeter(want int) *meter {
 	m := &meter{want: int64(want), done: make(chan struct{})}
 	runtime.GC()
-	m.mallocs = mallocs()
+	m.mallocs, m.cpu = mallocs(), cpu()
 	m.begun = time.Now()
 	return m
 }
@@ -44,6 +46,7 @@ func (m *meter) handled() {
 type result struct {
 	perSecond float64
 	allocs    float64 // per message, in the client
+	cpu       float64 // µs per message, of the client
 	pause     time.Duration
 }
 
@@ -52,6 +55,7 @@ func (m *meter) result() result {
 	return result{
 		perSecond: float64(m.want) / took.Seconds(),
 		allocs:    float64(mallocs()-m.mallocs) / float64(m.want),
+		cpu:       float64((cpu() - m.cpu).Nanoseconds()) / 1000 / float64(m.want),
 		pause:     time.Duration(m.longest.Load()),
 	}
 }
@@ -62,6 +66,15 @@ func mallocs() uint64 {
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
 	return s.Mallocs
+}
+
+// cpu is what this process has used, of all cores.
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err) // there is no other way to fail than a wrong argument
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func median(of []float64) float64 {
