@@ -73,6 +73,12 @@ type Config struct {
 	// GiveUp is what happens after the last attempt. Zero: Capture if Handling has a
 	// capture subject, and otherwise Drop.
 	GiveUp GiveUp
+	// Advisories is a stream that stores the broker's advisories of messages that
+	// were given up, subject $JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>, from where
+	// the sweeper takes them however long no process was there. Zero: it hears those
+	// that are sent while it is there, and looks for others as well as that can be
+	// done: in a work queue all, elsewhere the one behind the ack floor.
+	Advisories string
 	// CaptureDiscarded captures what a handler discards, too.
 	CaptureDiscarded bool
 

@@ -69,6 +69,7 @@ func (r *Runner) on(ev engine.Event) {
 // adopt takes over what is live: its timing, and where its floor is.
 func (r *Runner) adopt(about About, info *jetstream.ConsumerInfo) {
 	before := r.timing.Swap(timingOf(&info.Config))
+	r.sweeper.look(info)
 	r.gate.Paused(info.Paused)
 	pinned, released := r.floor.look(about, info, r.c.PinAfter)
 	if pinned != nil {

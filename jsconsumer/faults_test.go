@@ -75,18 +75,19 @@ func (d *diary) hooks() jsconsumer.Hooks {
 		return func(t jsconsumer.Trouble) { d.note("%s %s: %v", name, readiness.Classify(t.Err), t.Err) }
 	}
 	return jsconsumer.Hooks{
-		Bound:      func(jsconsumer.Bound) { d.note("bound") },
-		Report:     func(r jsconsumer.Report) { d.note("report %s %s: %v", r.Kind, r.Class, r.Err) },
-		Lost:       trouble("lost"),
-		Disturbed:  trouble("disturbed"),
-		Rejected:   trouble("rejected"),
-		Denied:     trouble("denied"),
-		Throttled:  trouble("throttled"),
-		Breached:   trouble("breached"),
-		Recreated:  func(r jsconsumer.Recreated) { d.note("recreated floor %d", r.Floor) },
-		RolledBack: func(r jsconsumer.Recreated) { d.note("rolled back floor %d", r.Floor) },
-		Exhausted:  func(e jsconsumer.Exhausted) { d.note("exhausted %d", e.Sequence) },
-		Captured:   func(c jsconsumer.Captured) { d.note("captured %d %s", c.Delivery.Sequence(), c.Reason) },
+		Bound:        func(jsconsumer.Bound) { d.note("bound") },
+		Report:       func(r jsconsumer.Report) { d.note("report %s %s: %v", r.Kind, r.Class, r.Err) },
+		Lost:         trouble("lost"),
+		Disturbed:    trouble("disturbed"),
+		Rejected:     trouble("rejected"),
+		Denied:       trouble("denied"),
+		Throttled:    trouble("throttled"),
+		Breached:     trouble("breached"),
+		Recreated:    func(r jsconsumer.Recreated) { d.note("recreated floor %d", r.Floor) },
+		RolledBack:   func(r jsconsumer.Recreated) { d.note("rolled back floor %d", r.Floor) },
+		Exhausted:    func(e jsconsumer.Exhausted) { d.note("exhausted %d captured %v: %v", e.Sequence, e.Captured, e.Err) },
+		SweepFailing: trouble("sweep failing"),
+		Captured:     func(c jsconsumer.Captured) { d.note("captured %d %s", c.Delivery.Sequence(), c.Reason) },
 		CaptureFailing: func(c jsconsumer.CaptureFailing) {
 			d.note("capture failing %d: %v", c.Delivery.Sequence(), c.Err)
 		},

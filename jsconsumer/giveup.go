@@ -24,7 +24,7 @@ const (
 	HeaderDeliveries = "Natsmig-Captured-Deliveries"
 	HeaderStored     = "Natsmig-Captured-Stored" // RFC 3339, when the stream took it
 	HeaderTime       = "Natsmig-Captured-Time"   // RFC 3339, when it was captured
-	HeaderReason     = "Natsmig-Captured-Reason" // exhausted, discarded or unseen
+	HeaderReason     = "Natsmig-Captured-Reason" // exhausted, discarded or swept
 	HeaderError      = "Natsmig-Captured-Error"  // of the last attempt, if it is known
 	OriginalPrefix   = "Natsmig-Original-"
 )
@@ -54,19 +54,28 @@ func (r *Runner) capture(w *watch, d Delivery, why string, cause error) {
 	w.keep(d, r.timing.Load())
 	defer w.end()
 	msg := r.captured(d, why, cause)
+	ack, ok := r.publishUntil(r.work, d, msg)
+	if !ok {
+		r.release(d, "")
+		return
+	}
+	r.release(d, engine.Ack)
+	r.figures.captured.Add(1)
+	call(r.c.Hooks.Captured, Captured{r.about(), d, msg.Subject, why, ack.Duplicate})
+}
+
+// publishUntil publishes a captured message, however long that takes. False: ctx is
+// done.
+func (r *Runner) publishUntil(ctx context.Context, d Delivery, msg *nats.Msg) (*jetstream.PubAck, bool) {
 	wait := 250 * time.Millisecond
 	for tries := 1; ; tries++ {
-		ack, err := r.publish(r.work, msg)
+		ack, err := r.publish(ctx, msg)
 		if err == nil {
-			r.release(d, engine.Ack)
-			r.figures.captured.Add(1)
-			call(r.c.Hooks.Captured, Captured{r.about(), d, msg.Subject, why, ack.Duplicate})
-			return
+			return ack, true
 		}
 		call(r.c.Hooks.CaptureFailing, CaptureFailing{r.about(), d, msg.Subject, tries, err})
-		if !sleep(r.work, wait) {
-			r.release(d, "")
-			return
+		if !sleep(ctx, wait) {
+			return nil, false
 		}
 		wait = min(2*wait, 5*time.Second)
 	}

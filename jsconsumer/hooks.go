@@ -54,8 +54,11 @@ type Hooks struct {
 	Captured func(Captured)
 	// CaptureFailing: it could not be, and is tried again while the message is held.
 	CaptureFailing func(CaptureFailing)
-	// Exhausted: the broker gave a message up that was not captured.
+	// Exhausted: the broker gave a message up that was not captured; the sweeper has
+	// tried to do that.
 	Exhausted func(Exhausted)
+	// SweepFailing: the sweeper can not find messages that were given up.
+	SweepFailing func(Trouble)
 
 	DrainStarted func(About)
 	DrainEnded   func(DrainReport)

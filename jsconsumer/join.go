@@ -30,6 +30,7 @@ func join(a, b Hooks) Hooks {
 		Captured:       both(a.Captured, b.Captured),
 		CaptureFailing: both(a.CaptureFailing, b.CaptureFailing),
 		Exhausted:      both(a.Exhausted, b.Exhausted),
+		SweepFailing:   both(a.SweepFailing, b.SweepFailing),
 		DrainStarted:   both(a.DrainStarted, b.DrainStarted),
 		DrainEnded:     both(a.DrainEnded, b.DrainEnded),
 	}

@@ -8,11 +8,12 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// TestMain makes a broker of the test binary if it is started like one, so that
-// tests have a process that they can kill.
+// TestMain makes a broker or a service of the test binary if it is started like
+// one, so that tests have processes that they can kill.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "-c" {
-		if err := beBroker(os.Args[2]); err != nil {
+	roles := map[string]func(string) error{"-c": beBroker, asService: beService}
+	if len(os.Args) == 3 && roles[os.Args[1]] != nil {
+		if err := roles[os.Args[1]](os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -27,6 +27,7 @@ type Runner struct {
 	timing  atomic.Pointer[timing]
 	figures figures
 	workers workers
+	sweeper sweeper
 
 	// work ends when a drain has run out of time: handlers' contexts follow it.
 	work     context.Context
@@ -58,6 +59,7 @@ func New(js jetstream.JetStream, c Config, h Handler) (*Runner, error) {
 	r.tried.seqs = map[uint64]struct{}{}
 	r.timing.Store(timingOf(&c.Consumer))
 	r.gate = r.newGate()
+	r.sweeper = sweeper{r: r, due: make(chan *jetstream.ConsumerInfo, 1)}
 	e, err := engine.New(js, engine.Config{
 		Stream: c.Stream, Consumer: c.Consumer, Provision: c.Provision, Recreate: c.Recreate,
 		InFlight: c.Workers, Expires: c.Expires, Inspect: c.Inspect, Timeout: c.Timeout,
@@ -102,7 +104,9 @@ func (r *Runner) Run(ctx context.Context) error {
 	stopping := context.AfterFunc(ctx, func() { r.stop(context.Background()) })
 	defer stopping()
 	r.anotherWorker()
+	r.sweeper.run(r.soft)
 	left, err := r.e.Run(r.hard)
+	r.stopSoft()
 	if left.Held == 0 {
 		r.workers.Wait()
 	}

@@ -30,6 +30,7 @@ func (m *Metrics) Hooks() jsconsumer.Hooks {
 		Captured:       m.capture,
 		CaptureFailing: m.captureFailing,
 		Exhausted:      func(e jsconsumer.Exhausted) { m.event(e.About, "exhausted") },
+		SweepFailing:   m.trouble("sweep_failing"),
 		DrainStarted:   func(a jsconsumer.About) { m.event(a, "drain_started") },
 		DrainEnded:     m.drainEnded,
 	}

@@ -58,7 +58,7 @@ func TestEvents(t *testing.T) {
 	for _, k := range []readiness.Kind{readiness.Quiet, readiness.Loud, readiness.Escalated, readiness.Recovered, readiness.Recreate} {
 		h.Report(jsconsumer.Report{Name: "S/d", Kind: k})
 	}
-	for _, tell := range []func(jsconsumer.Trouble){h.Lost, h.Disturbed, h.Rejected, h.Denied, h.Throttled, h.Breached} {
+	for _, tell := range []func(jsconsumer.Trouble){h.Lost, h.Disturbed, h.Rejected, h.Denied, h.Throttled, h.Breached, h.SweepFailing} {
 		tell(trouble)
 	}
 	h.Recreated(jsconsumer.Recreated{About: about})
@@ -77,7 +77,7 @@ func TestEvents(t *testing.T) {
 	for _, event := range []string{
 		"bound 1", "breached 1", "denied 1", "disturbed 1", "drain_ended 2", "drain_left_behind 1", "drain_started 1",
 		"escalated 1", "exhausted 1", "failing 1", "floor_pinned 1", "floor_released 1", "lease_lost 1", "lost 1",
-		"panicked 1", "recovered 1", "recreated 1", "rejected 1", "rolled_back 1", "stuck 1", "throttled 1",
+		"panicked 1", "recovered 1", "recreated 1", "rejected 1", "rolled_back 1", "stuck 1", "sweep_failing 1", "throttled 1",
 	} {
 		name, n, _ := strings.Cut(event, " ")
 		want.WriteString(`natsmig_consumer_events_total{consumer="d",event="` + name + `",stream="S"} ` + n + "\n")

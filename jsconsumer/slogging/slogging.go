@@ -50,6 +50,7 @@ func Hooks(l *slog.Logger) jsconsumer.Hooks {
 		Captured:       w.captured,
 		CaptureFailing: w.captureFailing,
 		Exhausted:      w.exhausted,
+		SweepFailing:   w.trouble(slog.LevelError, "sweep failing"),
 		DrainStarted:   func(a jsconsumer.About) { w.log(slog.LevelInfo, "drain started", a) },
 		DrainEnded:     w.drainEnded,
 	}

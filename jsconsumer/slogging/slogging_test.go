@@ -113,6 +113,7 @@ func TestOneRecordEach(t *testing.T) {
 		},
 		{"consumer rejected", "ERROR", func(h jsconsumer.Hooks) { h.Rejected(trouble) }, missing},
 		{"permission denied", "ERROR", func(h jsconsumer.Hooks) { h.Denied(trouble) }, missing},
+		{"sweep failing", "ERROR", func(h jsconsumer.Hooks) { h.SweepFailing(trouble) }, missing},
 		{"delivery throttled", "WARN", func(h jsconsumer.Hooks) { h.Throttled(trouble) }, missing},
 		{"timing contract breached", "ERROR", func(h jsconsumer.Hooks) { h.Breached(trouble) }, missing},
 		{"ack floor pinned", "WARN", func(h jsconsumer.Hooks) { h.FloorPinned(floor) }, atFloor},
