@@ -96,7 +96,7 @@ func (s *sweeper) listen(ctx context.Context) {
 		return
 	}
 	defer func() { _ = sub.Unsubscribe() }() // fails on a closed connection, where it is gone
-	_ = sub.SetPendingLimits(-1, -1)          // fails on a subscription that is over
+	_ = sub.SetPendingLimits(-1, -1)         // fails on a subscription that is over
 	if err := s.allowed(); err != nil {
 		s.failing(fmt.Errorf("listen to advisories: %w", err))
 		return

@@ -40,14 +40,13 @@ func (b *bench) burn(n, times int) {
 	}
 }
 
-func (b *bench) exhausted() *bench {
+func (b *bench) exhausted() {
 	b.t.Helper()
 	b.until("exhausted", func() bool {
 		_, _ = b.NC.Request("$JS.API.CONSUMER.MSG.NEXT.S.d", []byte(`{"batch":1,"no_wait":true}`), time.Second)
 		i := b.info()
 		return i.NumAckPending == 0
 	})
-	return b
 }
 
 func acks(f *fault) jsconsumer.Handler {
