@@ -76,7 +76,7 @@ func (p Probe) Ask(ctx context.Context, durables ...Durable) Verdict {
 func (p Probe) judge(d Durable, a answer) Status {
 	s := Status{Name: d.String(), State: Unknown, Since: time.Now()}
 	if a.err != nil {
-		s.Class, s.Reason = Classify(a.err), a.err.Error()
+		s.Class, s.Reason = Classify(a.err), reason(a.err)
 		if final(a.err) {
 			s.State = NotConsumable
 		}
@@ -91,6 +91,15 @@ func (p Probe) judge(d Durable, a answer) Status {
 		s.State = Consumable
 	}
 	return s
+}
+
+// reason is short, for what shows the output of a probe may cut it.
+func reason(err error) string {
+	var api *jetstream.APIError
+	if errors.As(err, &api) && api.Description != "" {
+		return fmt.Sprintf("%s (%d)", api.Description, api.ErrorCode)
+	}
+	return err.Error()
 }
 
 // final says whether an error is an answer about the consumer. What is about

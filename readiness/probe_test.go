@@ -79,10 +79,10 @@ func TestProbe(t *testing.T) {
 	want(t, look(t, p, "S/pull"), consumable)
 	want(t, look(t, p, "S/push"), consumable)
 	want(t, look(t, p, "S/other"), found{
-		State: readiness.NotConsumable, Class: readiness.MissingConsumer, Reason: "nats: API error: code=404 err_code=10014 description=consumer not found",
+		State: readiness.NotConsumable, Class: readiness.MissingConsumer, Reason: "consumer not found (10014)",
 	})
 	want(t, look(t, p, "Z/pull"), found{
-		State: readiness.NotConsumable, Class: readiness.MissingStream, Reason: "nats: API error: code=404 err_code=10059 description=stream not found",
+		State: readiness.NotConsumable, Class: readiness.MissingStream, Reason: "stream not found (10059)",
 	})
 	if v := p.Ask(t.Context()); v.OK || v.Reason == "" {
 		t.Errorf("of nothing: %+v", v)

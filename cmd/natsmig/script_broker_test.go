@@ -18,7 +18,7 @@ import (
 // until all scripts are done.
 type brokers struct{ t *testing.T }
 
-// server starts a broker. With accounts it has the domain hub, and the users
+// server starts a broker. A silent one has an API that never answers. With accounts it has the domain hub, and the users
 // admin, reader (who may not list consumers), blind (who may nothing), half
 // (who may not ask for the consumer billing of ORDERS) and other (in an account
 // without JetStream), each with the password "hunter2".
@@ -33,7 +33,7 @@ func (b brokers) server(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	switch kind {
 	case "":
-	case "no-jetstream":
+	case "no-jetstream", "silent":
 		opts = append(opts, natstest.WithoutJetStream())
 	case "accounts":
 		opts = append(opts, natstest.WithDomain("hub"), natstest.WithUser("admin", "hunter2"), natstest.WithAccounts(
@@ -46,6 +46,11 @@ func (b brokers) server(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("no kind of broker is called %q", kind)
 	}
 	srv := natstest.Start(b.t, opts...)
+	if kind == "silent" {
+		_, err := srv.NC.SubscribeSync("$JS.API.>")
+		ts.Check(err)
+		ts.Check(srv.NC.Flush())
+	}
 	ts.Setenv("NATS_URL", srv.URL())
 	ts.Setenv("BROKER_VERSION", srv.Version())
 }

@@ -20,7 +20,8 @@ func TestMain(m *testing.M) {
 // Besides the commands of testscript, scripts have
 //
 //	status N COMMAND ARGS...        run a command and want exit status N
-//	server [no-jetstream|accounts]  start a broker and set NATS_URL
+//	server [no-jetstream|silent|accounts]
+//	                                start a broker and set NATS_URL
 //	fleet                           build the reference fleet on the broker
 //	stream NAME SUBJECT             add a stream
 //	consumer STREAM NAME ACK_WAIT [paused]
