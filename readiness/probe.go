@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -109,12 +110,9 @@ func final(err error) bool {
 	if !errors.As(err, &api) {
 		return false
 	}
-	switch api.ErrorCode {
-	case 10118, 10119, 10194, 10195: // stream or consumer is offline, with a reason or without
-		return true
-	}
+	offline := []jetstream.ErrorCode{10118, 10119, 10194, 10195} // stream or consumer, without a reason and with one
 	c := Classify(err)
-	return c.Missing() || c == NoQuorum
+	return c.Missing() || c == NoQuorum || slices.Contains(offline, api.ErrorCode)
 }
 
 // lacks is what a consumer needs to be consumed from.
