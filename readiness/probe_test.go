@@ -197,6 +197,32 @@ func TestProbeDenied(t *testing.T) {
 	}
 }
 
+// The connection may be shared: what else it was refused is none of the probe's
+// business, also where it names the same subject.
+func TestProbeDeniedSomethingElse(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t, natstest.WithUser("admin", "p"), natstest.WithAccounts(natstest.Account{Name: "TEAM", Users: []natstest.User{
+		{Name: "admin", Password: "p"},
+		{Name: "u", Password: "p", Publish: natstest.Permission{Deny: []string{"no"}}, Subscribe: natstest.Permission{Deny: []string{"$JS.API.>"}}},
+	}}))
+	orders(t, s.JS, 1, jetstream.ConsumerConfig{})
+	c := s.Connect(nats.UserInfo("u", "p"))
+	if _, err := c.NC.SubscribeSync("$JS.API.CONSUMER.INFO.S.pull"); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.NC.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	want(t, look(t, readiness.Probe{JS: c.JS, Timeout: patient}, "S/pull"), consumable)
+	if err := c.NC.Publish("no", nil); err != nil {
+		t.Fatal(err)
+	}
+	want(t, look(t, readiness.Probe{JS: c.JS, Timeout: patient}, "S/pull"), consumable)
+	if !errors.Is(c.NC.LastError(), nats.ErrPermissionViolation) {
+		t.Errorf("nothing was refused: %v", c.NC.LastError())
+	}
+}
+
 func TestProbeWithoutJetStream(t *testing.T) {
 	t.Parallel()
 	s := natstest.Start(t, natstest.WithDomain("hub"))
