@@ -50,8 +50,8 @@ type Probe struct {
 // Ask makes one request for each durable, CONSUMER.INFO, and waits for the replies
 // together. Sending takes one round trip each, to hear of a refusal at once.
 //
-// A member is Consumable if the consumer exists, has a leader where it has a
-// cluster, and meets what the probe requires. It is NotConsumable if a reply says
+// A member is Consumable if the consumer exists, has a leader with a majority where
+// it has a cluster, and meets what the probe requires. It is NotConsumable if a reply says
 // otherwise. It is Unknown, with what is known of the reason, if there is no
 // reply, a permission is denied, JetStream is not there, or the reply is about
 // neither. The verdict is OK if there are durables, and all are Consumable.
@@ -117,9 +117,10 @@ func final(err error) bool {
 
 // lacks is what a consumer needs to be consumed from.
 func (p Probe) lacks(info *jetstream.ConsumerInfo) (Class, string) {
+	without := leaderless(info.Cluster)
 	switch {
-	case info.Cluster != nil && info.Cluster.Leader == "":
-		return NoQuorum, "the consumer has no leader"
+	case without != "":
+		return NoQuorum, without
 	case info.Paused && !p.AllowPaused:
 		return Paused, paused(info)
 	case !p.RequireBound || taken(info):
@@ -131,6 +132,28 @@ func (p Probe) lacks(info *jetstream.ConsumerInfo) (Class, string) {
 		return Unbound, "nobody is subscribed: push_bound is false"
 	}
 	return Unbound, "nobody pulls: num_waiting is 0, and nothing delivered within ack_wait is unsettled"
+}
+
+// leaderless says why nobody leads the consumer, empty if somebody does. A leader
+// that has lost the majority of its peers answers on as the leader for 20 s (seen
+// on nats-server 2.15.3), and meanwhile knows that they are offline.
+func leaderless(c *jetstream.ClusterInfo) string {
+	if c == nil {
+		return "" // not a cluster
+	}
+	if c.Leader == "" {
+		return "the consumer has no leader"
+	}
+	peers, offline := 1+len(c.Replicas), 0
+	for _, r := range c.Replicas {
+		if r.Offline {
+			offline++
+		}
+	}
+	if peers-offline > peers/2 {
+		return ""
+	}
+	return fmt.Sprintf("%d of the consumer's %d servers are offline", offline, peers)
 }
 
 func paused(info *jetstream.ConsumerInfo) string {
