@@ -33,12 +33,12 @@ var mayImport = map[string][]string{
 	"internal/engine":      {"readiness"},
 	"internal/fleet":       {},
 	"internal/natsconn":    {},
-	"internal/report":      {"audit", "audit/broker", "timingcontract"},
+	"internal/report":      {"audit", "audit/broker", "readiness", "timingcontract"},
 	"internal/spell":       {},
 	"internal/strictyaml":  {"internal/spell"},
 	"cmd/natsmig": {
 		"audit", "audit/broker", "audit/declare", "audit/rehearse", "timingcontract", "timingcontract/prove",
-		"internal/embedded", "internal/fleet", "internal/natsconn", "internal/report", "internal/spell",
+		"internal/embedded", "internal/fleet", "internal/natsconn", "internal/report", "internal/spell", "readiness",
 	},
 }
 

@@ -33,8 +33,10 @@ type connection struct {
 	JSDomain      string          `name:"js-domain" placeholder:"NAME" group:"Connection" help:"JetStream domain."`
 	JSAPIPrefix   string          `name:"js-api-prefix" placeholder:"SUBJECT" group:"Connection" help:"Prefix of the JetStream API."`
 	InboxPrefix   string          `placeholder:"SUBJECT" group:"Connection" help:"Prefix of inboxes."`
-	Timeout       time.Duration   `placeholder:"DURATION" group:"Connection" help:"Bound of connecting and of each request, 5s unless told (env NATS_TIMEOUT)."`
+	Timeout       time.Duration   `placeholder:"DURATION" group:"Connection" help:"Bound of connecting and of each request, 5s unless told, for ready 2s over all (env NATS_TIMEOUT)."`
 	AllowPrograms bool            `group:"Connection" help:"Let op:// and nsc:// credentials of a context run their programs."`
+
+	otherTimeout time.Duration // where none is told; zero: natsconn's
 }
 
 func (c *connection) config() natsconn.Config {
@@ -43,7 +45,7 @@ func (c *connection) config() natsconn.Config {
 		Creds: c.Creds, NKey: c.NKey, User: c.User, Password: c.Password, Token: c.Token,
 		TLSCert: c.TLSCert, TLSKey: c.TLSKey, TLSCA: c.TLSCA, TLSFirst: c.TLSFirst,
 		JSDomain: c.JSDomain, JSAPIPrefix: c.JSAPIPrefix, InboxPrefix: c.InboxPrefix,
-		Timeout: c.Timeout, AllowPrograms: c.AllowPrograms,
+		Timeout: c.Timeout, OtherTimeout: c.otherTimeout, AllowPrograms: c.AllowPrograms,
 	}
 }
 

@@ -49,6 +49,7 @@ type commandLine struct {
 	Snapshot snapshotCommand `cmd:"" help:"Write what the cells have configured to a file."`
 	Adopt    adoptCommand    `cmd:"" help:"Turn what is live into declarations, to start from."`
 	Timing   timingCommand   `cmd:"" help:"When is a failing message retried and given up: shown, compared, measured."`
+	Ready    readyCommand    `cmd:"" help:"Say whether durables can be consumed now: a probe for Kubernetes."`
 	Rules    rulesCommand    `cmd:"" help:"List the rules, or explain one."`
 	Demo     demoCommand     `cmd:"" help:"Build a fleet on a broker of its own, audit it, and tell its story."`
 	Version  versionCommand  `cmd:"" help:"Print the version, and the broker lines that the model knows."`

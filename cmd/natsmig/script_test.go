@@ -20,10 +20,13 @@ func TestMain(m *testing.M) {
 // Besides the commands of testscript, scripts have
 //
 //	status N COMMAND ARGS...        run a command and want exit status N
-//	server [no-jetstream|accounts]  start a broker and set NATS_URL
+//	server [no-jetstream|silent|accounts]
+//	                                start a broker and set NATS_URL
 //	fleet                           build the reference fleet on the broker
 //	stream NAME SUBJECT             add a stream
-//	consumer STREAM NAME ACK_WAIT   add a durable with explicit acknowledgment
+//	consumer STREAM NAME ACK_WAIT [paused]
+//	                                add a durable with explicit acknowledgment
+//	pull STREAM NAME                leave a pull waiting on a durable
 //	member FILE PATH [VALUE]        want a member in a JSON file, with this value
 //	same FILE FILE                  want two JSON reports to say the same
 //
@@ -46,6 +49,7 @@ func TestScript(t *testing.T) {
 			"fleet":    brokers{t}.fleet,
 			"stream":   brokers{t}.stream,
 			"consumer": brokers{t}.consumer,
+			"pull":     brokers{t}.pull,
 			"member":   member,
 			"same":     same,
 		},

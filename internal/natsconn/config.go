@@ -62,8 +62,9 @@ type Config struct {
 	// InboxPrefix replaces "_INBOX" (--inbox-prefix).
 	InboxPrefix string
 	// Timeout bounds connecting, and is meant for each request (--timeout,
-	// NATS_TIMEOUT). Zero means DefaultTimeout.
-	Timeout time.Duration
+	// NATS_TIMEOUT). Zero means OtherTimeout, and where that is zero, too,
+	// DefaultTimeout.
+	Timeout, OtherTimeout time.Duration
 	// SocksProxy is the URL of a SOCKS5 proxy; "none" takes away the context's
 	// (--socks-proxy, NATS_SOCKS_PROXY).
 	SocksProxy string

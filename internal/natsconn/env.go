@@ -1,6 +1,7 @@
 package natsconn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,7 @@ func (c Config) withTimeout() (Config, error) {
 		c.Timeout = timeout
 	}
 	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
+		c.Timeout = cmp.Or(c.OtherTimeout, DefaultTimeout)
 	}
 	if c.Timeout < 0 {
 		return c, errors.New("read the timeout: it is negative")

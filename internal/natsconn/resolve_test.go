@@ -211,8 +211,11 @@ func TestTimeout(t *testing.T) {
 	if got := w.one(Config{}).Timeout; got != DefaultTimeout {
 		t.Errorf("the timeout is %v, want the default", got)
 	}
+	if got := w.one(Config{OtherTimeout: 2 * time.Second}).Timeout; got != 2*time.Second {
+		t.Errorf("the timeout is %v, want the other default", got)
+	}
 	w.vars["NATS_TIMEOUT"] = "7s"
-	if got := w.one(Config{}).Timeout; got != 7*time.Second {
+	if got := w.one(Config{OtherTimeout: 2 * time.Second}).Timeout; got != 7*time.Second {
 		t.Errorf("the timeout is %v, want that of NATS_TIMEOUT", got)
 	}
 	if got := w.one(Config{Timeout: time.Second}).Timeout; got != time.Second {
