@@ -62,6 +62,12 @@ $(BROKERS)/nats-server-%:
 $(BROKERS)/older/nats-server-%:
 	$(install-server)
 
+.PHONY: faults
+faults: ## Put the runner through every fault at length: RUNS=5
+	NATSMIG_SOAK=1 $(GO) test -count=$(RUNS) -timeout 60m -v -run 'Faults|Server|Leader|Quorum|Killed|Drain|Stall|Capture|Sweep|JetStreamOff' ./jsconsumer
+
+RUNS = 5
+
 .PHONY: bench
 bench: ## Measure beside the peers; docs/benchmarks.md tells the figures
 	cd tools/bench && $(GO) test -run '^$$' -bench . -benchtime 21x .

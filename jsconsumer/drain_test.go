@@ -150,8 +150,9 @@ func TestDrainStrandsNothing(t *testing.T) {
 			t.Errorf("%d workers: %d of 14 drains left %d messages", workers, drains, messages)
 		}
 	}
-	drains, messages := strands(t, s.Client, 20, consumeDrain, nil)
-	t.Logf("Consume.Drain of nats.go: %d of 20 drains left %d messages", drains, messages)
+	// The peer's figure is told, and may be none on a machine that is busy.
+	drains, messages := strands(t, s.Client, 40, consumeDrain, nil)
+	t.Logf("Consume.Drain of nats.go: %d of 40 drains left %d messages", drains, messages)
 }
 
 func TestDrainStrandsNothingOnACluster(t *testing.T) {
@@ -180,8 +181,8 @@ func TestDrainStrandsNothingOnACluster(t *testing.T) {
 		}
 		return false
 	}
-	// Consume.Drain is measured on one server only: here some rounds with it handled
-	// nothing for 20 s.
+	drains, messages := strands(t, client, 20, consumeDrain, away)
+	t.Logf("Consume.Drain of nats.go: %d of 20 drains left %d messages", drains, messages)
 	if drains, messages := strands(t, client, 20, ours(8), away); drains > 0 {
 		t.Errorf("%d of 20 drains left %d messages", drains, messages)
 	}
