@@ -1,0 +1,94 @@
+package jsconsumer_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// The loops of this file are written as they were before jsconsumer, with the
+// legacy API of nats.go. docs/guide-from-legacy.md quotes them.
+
+// A legacyHandler works on one message. The loop settles it.
+type legacyHandler func(m *nats.Msg) error
+
+func legacySerial(ctx context.Context, js nats.JetStreamContext, durable string, handle legacyHandler) error {
+	sub, err := js.PullSubscribe("s.>", durable, nats.BackOff(ladder()), nats.MaxDeliver(4))
+	if err != nil {
+		return err
+	}
+	return fetchEach(ctx, sub, func(m *nats.Msg) error {
+		if handle(m) != nil {
+			return nil // not acknowledged: the ladder brings it again
+		}
+		return m.Ack()
+	})
+}
+
+// fetchEach asks for one message at a time until ctx is done.
+func fetchEach(ctx context.Context, sub *nats.Subscription, each func(*nats.Msg) error) error {
+	for ctx.Err() == nil {
+		msgs, err := sub.Fetch(1, nats.MaxWait(time.Second))
+		if errors.Is(err, nats.ErrTimeout) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, m := range msgs {
+			if err := each(m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func legacyPooled(ctx context.Context, js nats.JetStreamContext, durable string, handle legacyHandler) error {
+	errs := make([]error, 8)
+	var workers sync.WaitGroup
+	for i := range errs {
+		workers.Go(func() { errs[i] = legacySerial(ctx, js, durable, handle) })
+	}
+	workers.Wait()
+	return errors.Join(errs...)
+}
+
+func legacyNakScheduled(ctx context.Context, js nats.JetStreamContext, durable string, handle legacyHandler) error {
+	sub, err := js.PullSubscribe("s.>", durable, nats.AckWait(2*time.Second), nats.MaxDeliver(4))
+	if err != nil {
+		return err
+	}
+	return fetchEach(ctx, sub, func(m *nats.Msg) error {
+		if handle(m) != nil {
+			return m.NakWithDelay(nakDelay)
+		}
+		return m.Ack()
+	})
+}
+
+func legacyCaptured(ctx context.Context, js nats.JetStreamContext, durable string, handle legacyHandler) error {
+	sub, err := js.PullSubscribe("s.>", durable, nats.BackOff(ladder()), nats.MaxDeliver(4))
+	if err != nil {
+		return err
+	}
+	return fetchEach(ctx, sub, func(m *nats.Msg) error {
+		md, err := m.Metadata()
+		if err != nil {
+			return err
+		}
+		if md.NumDelivered == 4 { // the last delivery is kept for the capture
+			if _, err := js.Publish("dlq."+durable, m.Data); err != nil {
+				return nil // lost but for the advisory
+			}
+			return m.Ack()
+		}
+		if handle(m) != nil {
+			return nil
+		}
+		return m.Ack()
+	})
+}

@@ -1,0 +1,200 @@
+package jsconsumer_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/natsmig/natsmig/jsconsumer"
+	"github.com/natsmig/natsmig/natstest"
+)
+
+// A migration is a legacy loop and the runner that takes its place. Both are put
+// to the same script on the same broker, each on a durable of its own.
+type migration struct {
+	name   string
+	loop   func(context.Context, nats.JetStreamContext, string, legacyHandler) error
+	runner func(jetstream.JetStream, string, errorHandler) (*jsconsumer.Runner, error)
+	script script
+	meet   int // handlers that wait for each other in the beginning
+
+	// waits are those between attempts that fail, and rivals what other explanations
+	// would come to: a plain nak, ack_wait alone, another rung.
+	waits, rivals []time.Duration
+	// onPurpose makes of what the loop does what the runner does, where they differ.
+	onPurpose func(*observation)
+}
+
+func migrations() []migration {
+	flat := []time.Duration{nakDelay, nakDelay, nakDelay}
+	return []migration{
+		{
+			name: "serial", loop: legacySerial, runner: runnerSerial,
+			script: script{0, 1, never, 0, 2, 0},
+			waits:  ladder(), rivals: append(ladder(), 0),
+		},
+		{
+			name: "pooled", loop: legacyPooled, runner: runnerPooled, meet: 8,
+			script: script{0, 1, never, 0, 2, 0, 0, 3, 0, 0, 1, never, 0, 0, 0, 2, 0, 0, 0, 1},
+			waits:  ladder(), rivals: append(ladder(), 0),
+		},
+		{
+			name: "nak_scheduled", loop: legacyNakScheduled, runner: runnerNakScheduled,
+			script: script{0, 1, never, 0, 2, 0},
+			waits:  flat, rivals: []time.Duration{0, 2 * time.Second},
+			onPurpose: noLastNak,
+		},
+		{
+			name: "captured", loop: legacyCaptured, runner: runnerCaptured,
+			script: script{0, 1, never, 0, 2, never},
+			waits:  ladder(), rivals: append(ladder(), 0),
+		},
+	}
+}
+
+// noLastNak leaves out a nak after which nothing comes: the runner sends none.
+func noLastNak(o *observation) {
+	for _, steps := range o.Steps {
+		if last := &steps[len(steps)-1]; last.Delivery == 4 && last.Settled == "-NAK 750ms" {
+			last.Settled = ""
+		}
+	}
+}
+
+// TestRunnerDoesWhatTheLoopDid is the reference fleet's legacy loop, characterized,
+// and the runner beside it.
+func TestRunnerDoesWhatTheLoopDid(t *testing.T) {
+	t.Parallel()
+	for _, m := range migrations() {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			s := natstest.Start(t)
+			b := on(t, s.Client).stream(jetstream.StreamConfig{}).dlq()
+			b.publish(0, len(m.script))
+			before := observing(t, s, "loop", m, func(ctx context.Context, c *natstest.Client, o *observer) error {
+				return m.loop(ctx, c.Legacy, "loop", o.legacy)
+			})
+			after := observing(t, s, "runner", m, func(ctx context.Context, c *natstest.Client, o *observer) error {
+				return runs(ctx, c, "runner", m.runner, o)
+			})
+			m.compare(t, before(), after())
+			if d := cmp.Diff(configured(b, "loop"), configured(b, "runner")); d != "" {
+				t.Errorf("the runner's durable is not configured as the loop's (-loop +runner):\n%s", d)
+			}
+		})
+	}
+}
+
+// runs makes the runner and runs it.
+func runs(ctx context.Context, c *natstest.Client, durable string, runner func(jetstream.JetStream, string, errorHandler) (*jsconsumer.Runner, error), o *observer) error {
+	r, err := runner(c.JS, durable, o.migrated)
+	if err != nil {
+		return err
+	}
+	return r.Run(ctx)
+}
+
+// observing starts a consumer on a connection of its own. The result waits for its
+// end, and tells what became of the messages.
+func observing(t *testing.T, s *natstest.Server, durable string, m migration, consume func(context.Context, *natstest.Client, *observer) error) func() observation {
+	t.Helper()
+	o := observe(t, s.Client, durable, m.script, m.meet)
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	ended, c := make(chan error, 1), s.Connect()
+	go func() { ended <- consume(ctx, c, o) }()
+	return func() observation {
+		t.Helper()
+		all := o.ended(t, s.Client, durable)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the %s ended with %v", durable, err)
+		}
+		return all
+	}
+}
+
+// compare holds what the runner did against what the loop did, and both against
+// what they should have done.
+func (m *migration) compare(t *testing.T, loop, runner observation) {
+	t.Helper()
+	m.inTime(t, "loop", &loop)
+	m.inTime(t, "runner", &runner)
+	m.complete(t, &loop)
+	if m.onPurpose != nil {
+		m.onPurpose(&loop)
+	}
+	if d := cmp.Diff(m.ordered(loop), m.ordered(runner), cmpopts.IgnoreUnexported(step{})); d != "" {
+		t.Errorf("the runner does not do what the loop did (-loop +runner):\n%s", d)
+	}
+}
+
+// ordered leaves out of the order of first attempts what chance decides: which of
+// the messages that are handled at a time is looked at first.
+func (m *migration) ordered(o observation) observation {
+	o.First = slices.Clone(o.First)
+	if m.meet > 0 {
+		slices.Sort(o.First[:m.meet])
+		o.First = o.First[:m.meet]
+	}
+	return o
+}
+
+// inTime holds the waits of a consumer against what they should be.
+func (m *migration) inTime(t *testing.T, who string, o *observation) {
+	t.Helper()
+	for message := range m.script {
+		for i, got := range o.waits(message) {
+			want := m.waits[i]
+			if tolerance := m.tolerance(want); (got - want).Abs() > tolerance {
+				t.Errorf("%s: message %d was retried %v after delivery %d, want %v ± %v", who, message, got, i+1, want, tolerance)
+			}
+		}
+	}
+}
+
+// tolerance is half the way to the nearest rival.
+func (m *migration) tolerance(want time.Duration) time.Duration {
+	nearest := time.Hour
+	for _, rival := range m.rivals {
+		if rival != want {
+			nearest = min(nearest, (rival - want).Abs())
+		}
+	}
+	return nearest / 2
+}
+
+// complete holds the loop against the script, so that two consumers which do
+// nothing are not alike.
+func (m *migration) complete(t *testing.T, o *observation) {
+	t.Helper()
+	for message, fails := range m.script {
+		want := uint64(fails + 1)
+		if fails == never {
+			want = 4
+		}
+		steps := o.Steps[message]
+		if len(steps) == 0 || steps[len(steps)-1].Delivery != want || len(steps) != int(want) {
+			t.Errorf("message %d fails %d times, and its deliveries were %+v", message, fails, steps)
+		}
+	}
+	if want := max(m.meet, 1); o.AtOnce != want {
+		t.Errorf("%d messages were handled at a time, want %d", o.AtOnce, want)
+	}
+}
+
+// configured is what the broker holds of a durable, but for its name.
+func configured(b *bench, durable string) jetstream.ConsumerConfig {
+	b.t.Helper()
+	c, err := b.JS.Consumer(b.t.Context(), "S", durable)
+	b.must(err)
+	config := c.CachedInfo().Config
+	config.Durable, config.Name = "", ""
+	return config
+}
