@@ -28,33 +28,45 @@ func legacySerial(ctx context.Context, js nats.JetStreamContext, durable string,
 	})
 }
 
-// fetchEach asks for one message at a time until ctx is done.
-func fetchEach(ctx context.Context, sub *nats.Subscription, each func(*nats.Msg) error) error {
+// fetchBatches asks for messages until ctx is done.
+func fetchBatches(ctx context.Context, sub *nats.Subscription, size int, each func([]*nats.Msg) error) error {
 	for ctx.Err() == nil {
-		msgs, err := sub.Fetch(1, nats.MaxWait(time.Second))
+		batch, err := sub.Fetch(size, nats.MaxWait(time.Second))
 		if errors.Is(err, nats.ErrTimeout) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		for _, m := range msgs {
-			if err := each(m); err != nil {
-				return err
-			}
+		if err := each(batch); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// fetchEach asks for one message at a time.
+func fetchEach(ctx context.Context, sub *nats.Subscription, each func(*nats.Msg) error) error {
+	return fetchBatches(ctx, sub, 1, func(batch []*nats.Msg) error { return each(batch[0]) })
+}
+
 func legacyPooled(ctx context.Context, js nats.JetStreamContext, durable string, handle legacyHandler) error {
-	errs := make([]error, 8)
-	var workers sync.WaitGroup
-	for i := range errs {
-		workers.Go(func() { errs[i] = legacySerial(ctx, js, durable, handle) })
+	sub, err := js.PullSubscribe("s.>", durable, nats.BackOff(ladder()), nats.MaxDeliver(4))
+	if err != nil {
+		return err
 	}
-	workers.Wait()
-	return errors.Join(errs...)
+	return fetchBatches(ctx, sub, 8, func(batch []*nats.Msg) error {
+		var handlers sync.WaitGroup
+		for _, m := range batch {
+			handlers.Go(func() {
+				if handle(m) == nil {
+					_ = m.Ack()
+				}
+			})
+		}
+		handlers.Wait() // for the slowest
+		return nil
+	})
 }
 
 func legacyNakScheduled(ctx context.Context, js nats.JetStreamContext, durable string, handle legacyHandler) error {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -183,7 +184,7 @@ type observation struct {
 	First     []int // messages in the order of their first attempts
 	AtOnce    int
 	Exhausted []int
-	Captured  map[string]int // payloads in the dead-letter stream
+	Captured  map[string]int // what is in the dead-letter stream, see told
 	Broker    broker
 }
 
@@ -238,7 +239,7 @@ func (o *observer) open() (messages []int) {
 	return messages
 }
 
-// captures are the payloads that were captured of a durable, and how often.
+// captures are the messages that were captured of a durable, and how often.
 func captures(t *testing.T, c *natstest.Client, durable string) map[string]int {
 	t.Helper()
 	s, err := c.JS.Stream(t.Context(), "DLQ")
@@ -252,10 +253,15 @@ func captures(t *testing.T, c *natstest.Client, durable string) map[string]int {
 			t.Fatal(err)
 		}
 		if m.Subject == "dlq."+durable {
-			got[string(m.Data)]++
+			got[told(m.Header, string(m.Data))]++
 		}
 	}
 	return got
+}
+
+// told is a payload with the names of its headers.
+func told(h nats.Header, payload string) string {
+	return strings.Join(append(slices.Sorted(maps.Keys(h)), payload), " ")
 }
 
 // waits is how long after each delivery of a message the next attempt came.

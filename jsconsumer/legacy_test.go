@@ -27,8 +27,13 @@ type migration struct {
 	// waits are those between attempts that fail, and rivals what other explanations
 	// would come to: a plain nak, ack_wait alone, another rung.
 	waits, rivals []time.Duration
-	// onPurpose makes of what the loop does what the runner does, where they differ.
-	onPurpose func(*observation)
+	loopWaits     []time.Duration // if they are others
+
+	// prepare comes before the loop. onPurpose and reconfigured make of what the loop
+	// does, and of its durable, what the runner does, where they differ.
+	prepare      func(b *bench, durable string)
+	onPurpose    func(*observation)
+	reconfigured func(*jetstream.ConsumerConfig)
 }
 
 func migrations() []migration {
@@ -54,6 +59,7 @@ func migrations() []migration {
 			name: "captured", loop: legacyCaptured, runner: runnerCaptured,
 			script: script{0, 1, never, 0, 2, never},
 			waits:  ladder(), rivals: append(ladder(), 0),
+			onPurpose: withHeaders,
 		},
 	}
 }
@@ -71,62 +77,72 @@ func noLastNak(o *observation) {
 // and the runner beside it.
 func TestRunnerDoesWhatTheLoopDid(t *testing.T) {
 	t.Parallel()
-	for _, m := range migrations() {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			s := natstest.Start(t)
-			b := on(t, s.Client).stream(jetstream.StreamConfig{}).dlq()
-			b.publish(0, len(m.script))
-			before := observing(t, s, "loop", m, func(ctx context.Context, c *natstest.Client, o *observer) error {
-				return m.loop(ctx, c.Legacy, "loop", o.legacy)
-			})
-			after := observing(t, s, "runner", m, func(ctx context.Context, c *natstest.Client, o *observer) error {
-				return runs(ctx, c, "runner", m.runner, o)
-			})
-			m.compare(t, before(), after())
-			if d := cmp.Diff(configured(b, "loop"), configured(b, "runner")); d != "" {
-				t.Errorf("the runner's durable is not configured as the loop's (-loop +runner):\n%s", d)
-			}
-		})
+	play(t, migrations())
+}
+
+// play has all of them under way at a time: they take seconds, most of which they
+// wait.
+func play(t *testing.T, all []migration) {
+	t.Helper()
+	checks := make([]func(*testing.T), len(all))
+	for i := range all {
+		checks[i] = all[i].start(t)
+	}
+	for i := range all {
+		t.Run(all[i].name, checks[i])
 	}
 }
 
-// runs makes the runner and runs it.
-func runs(ctx context.Context, c *natstest.Client, durable string, runner func(jetstream.JetStream, string, errorHandler) (*jsconsumer.Runner, error), o *observer) error {
-	r, err := runner(c.JS, durable, o.migrated)
-	if err != nil {
-		return err
+func (m *migration) start(t *testing.T) (check func(*testing.T)) {
+	t.Helper()
+	s := natstest.Start(t)
+	b := on(t, s.Client).stream(jetstream.StreamConfig{}).dlq()
+	b.publish(0, len(m.script))
+	if m.prepare != nil {
+		m.prepare(b, "loop")
 	}
-	return r.Run(ctx)
+	loop := m.observe(t, s, "loop", func(ctx context.Context, c *natstest.Client, o *observer) error {
+		return m.loop(ctx, c.Legacy, "loop", o.legacy)
+	})
+	runner := m.observe(t, s, "runner", func(ctx context.Context, c *natstest.Client, o *observer) error {
+		r, err := m.runner(c.JS, "runner", o.migrated)
+		if err != nil {
+			return err
+		}
+		return r.Run(ctx)
+	})
+	return func(t *testing.T) {
+		m.compare(t, loop.ended(t, s.Client, "loop"), runner.ended(t, s.Client, "runner"))
+		m.compareConfigured(t, configured(b, "loop"), configured(b, "runner"))
+	}
 }
 
-// observing starts a consumer on a connection of its own. The result waits for its
-// end, and tells what became of the messages.
-func observing(t *testing.T, s *natstest.Server, durable string, m migration, consume func(context.Context, *natstest.Client, *observer) error) func() observation {
+// observe starts a consumer on a connection of its own. It ends with the test.
+func (m *migration) observe(t *testing.T, s *natstest.Server, durable string, consume func(context.Context, *natstest.Client, *observer) error) *observer {
 	t.Helper()
 	o := observe(t, s.Client, durable, m.script, m.meet)
-	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
 	ended, c := make(chan error, 1), s.Connect()
-	go func() { ended <- consume(ctx, c, o) }()
-	return func() observation {
-		t.Helper()
-		all := o.ended(t, s.Client, durable)
-		cancel()
+	go func() { ended <- consume(t.Context(), c, o) }()
+	t.Cleanup(func() { // the context is done before
 		if err := <-ended; err != nil {
-			t.Errorf("the %s ended with %v", durable, err)
+			t.Errorf("%s: the %s ended with %v", m.name, durable, err)
 		}
-		return all
-	}
+	})
+	return o
 }
 
 // compare holds what the runner did against what the loop did, and both against
 // what they should have done.
 func (m *migration) compare(t *testing.T, loop, runner observation) {
 	t.Helper()
-	m.inTime(t, "loop", &loop)
-	m.inTime(t, "runner", &runner)
-	m.complete(t, &loop)
+	if m.loopWaits == nil {
+		m.loopWaits = m.waits
+	}
+	m.inTime(t, "loop", &loop, m.loopWaits)
+	m.inTime(t, "runner", &runner, m.waits)
+	if !m.complete(t, &loop) {
+		return
+	}
 	if m.onPurpose != nil {
 		m.onPurpose(&loop)
 	}
@@ -147,11 +163,11 @@ func (m *migration) ordered(o observation) observation {
 }
 
 // inTime holds the waits of a consumer against what they should be.
-func (m *migration) inTime(t *testing.T, who string, o *observation) {
+func (m *migration) inTime(t *testing.T, who string, o *observation, waits []time.Duration) {
 	t.Helper()
 	for message := range m.script {
 		for i, got := range o.waits(message) {
-			want := m.waits[i]
+			want := waits[i]
 			if tolerance := m.tolerance(want); (got - want).Abs() > tolerance {
 				t.Errorf("%s: message %d was retried %v after delivery %d, want %v ± %v", who, message, got, i+1, want, tolerance)
 			}
@@ -172,7 +188,7 @@ func (m *migration) tolerance(want time.Duration) time.Duration {
 
 // complete holds the loop against the script, so that two consumers which do
 // nothing are not alike.
-func (m *migration) complete(t *testing.T, o *observation) {
+func (m *migration) complete(t *testing.T, o *observation) bool {
 	t.Helper()
 	for message, fails := range m.script {
 		want := uint64(fails + 1)
@@ -186,6 +202,17 @@ func (m *migration) complete(t *testing.T, o *observation) {
 	}
 	if want := max(m.meet, 1); o.AtOnce != want {
 		t.Errorf("%d messages were handled at a time, want %d", o.AtOnce, want)
+	}
+	return !t.Failed()
+}
+
+func (m *migration) compareConfigured(t *testing.T, loop, runner jetstream.ConsumerConfig) {
+	t.Helper()
+	if m.reconfigured != nil {
+		m.reconfigured(&loop)
+	}
+	if d := cmp.Diff(loop, runner); d != "" {
+		t.Errorf("the runner's durable is not configured as the loop's (-loop +runner):\n%s", d)
 	}
 }
 
