@@ -4,25 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"log/slog"
 	"os/signal"
 	"syscall"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/natsmig/natsmig/jsconsumer"
 	"github.com/natsmig/natsmig/timingcontract"
 )
 
-// charge is the work of the service.
-func charge(context.Context, []byte) error { return nil }
-
-var errNoOrder = errors.New("not an order")
-
-// bill runs a consumer until the process is told to stop.
-func bill(js jetstream.JetStream) error {
-	r, err := jsconsumer.New(js, jsconsumer.Config{
+// billing is a consumer that gives up to dlq.billing after four attempts.
+func billing() jsconsumer.Config {
+	return jsconsumer.Config{
 		Stream: "ORDERS",
 		Consumer: jetstream.ConsumerConfig{
 			Durable: "billing", AckPolicy: jetstream.AckExplicitPolicy,
@@ -30,31 +26,69 @@ func bill(js jetstream.JetStream) error {
 		},
 		Workers:  8,
 		Handling: timingcontract.Handler{Budget: 20 * time.Second, Reserve: 2, Capture: "dlq.billing"},
-	}, func(ctx context.Context, d jsconsumer.Delivery) jsconsumer.Disposition {
-		if len(d.Data()) == 0 {
-			return jsconsumer.Discard(errNoOrder)
-		}
+	}
+}
+
+// charge stands for the work.
+func charge(context.Context, []byte) error { return nil }
+
+// A service makes a runner and runs it until it is told to stop. examples/worker in
+// the module's repository has the probes and the records besides.
+func Example() {
+	nc, err := nats.Connect(nats.DefaultURL, nats.MaxReconnects(-1))
+	if err != nil {
+		slog.Error("no connection", "error", err)
+		return
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		slog.Error("no JetStream", "error", err)
+		return
+	}
+	r, err := jsconsumer.New(js, billing(), func(ctx context.Context, d jsconsumer.Delivery) jsconsumer.Disposition {
 		return jsconsumer.FromError(charge(ctx, d.Data())) // an error is a retry, by the ladder
 	})
-	if err != nil {
-		return err // a timing contract that can not hold, among others
+	if err != nil { // a timing contract that can not hold, among others
+		slog.Error("no runner", "error", err)
+		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	return r.Run(ctx) // returns when drained
+	if err := r.Run(ctx); err != nil { // returns when drained
+		slog.Error("consumed", "error", err)
+	}
 }
 
-// A service makes a runner and runs it; examples/worker is all of one.
-func Example() {
-	_ = bill // which takes a connection
+// The contract of a runner says when it gives a message up. A test of the service
+// can hold it against what the stream keeps.
+func ExampleConfig_Contract() {
+	c := billing()
+	contract := c.Contract(c.Consumer)
+	e := contract.Envelope()
+	fmt.Printf("last attempt: delivery %d after %v\n", e.LastAttempt.Delivery, e.LastAttempt.At)
+	fmt.Printf("capture: delivery %d after %v\n", e.Capture.Delivery, e.Capture.At)
+	fmt.Println("on a stream of three days:", contract.Err(timingcontract.Surroundings{MaxAge: 72 * time.Hour}))
 	// Output:
+	// last attempt: delivery 4 after 7m30s
+	// capture: delivery 5 after 12m30s
+	// on a stream of three days: <nil>
 }
 
-// New sends nothing, and refuses what can not hold.
-func ExampleNew() {
-	fmt.Fprintln(os.Stdout, errors.Is(nil, nil))
+// A handler that returns errors needs no other words.
+func ExampleFromError() {
+	declined := errors.New("the card was declined")
+	for _, err := range []error{
+		nil,
+		declined,
+		jsconsumer.Discard(declined).AsError(),
+		fmt.Errorf("order 7: %w", jsconsumer.RetryAfter(time.Minute, declined).AsError()),
+	} {
+		fmt.Println(jsconsumer.FromError(err))
+	}
 	// Output:
-}
-
-func ExampleHandlerFunc() {
+	// ack
+	// retry: the card was declined
+	// discard: the card was declined
+	// retry_after 1m0s: the card was declined
 }
