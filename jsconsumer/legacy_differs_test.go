@@ -74,18 +74,16 @@ func legacyCapturedAtOnce(ctx context.Context, js nats.JetStreamContext, durable
 	return fetchEach(ctx, sub, func(m *nats.Msg) error {
 		failed := handle(m)
 		md, err := m.Metadata()
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case failed == nil:
+		}
+		if failed != nil && md.NumDelivered == 4 {
+			_, failed = js.Publish("dlq."+durable, m.Data)
+		}
+		if failed == nil {
 			return m.Ack()
-		case md.NumDelivered < 4:
-			return nil
 		}
-		if _, err := js.Publish("dlq."+durable, m.Data); err != nil {
-			return nil // lost but for the advisory
-		}
-		return m.Ack()
+		return nil
 	})
 }
 

@@ -21,10 +21,10 @@ func legacySerial(ctx context.Context, js nats.JetStreamContext, durable string,
 		return err
 	}
 	return fetchEach(ctx, sub, func(m *nats.Msg) error {
-		if handle(m) != nil {
-			return nil // not acknowledged: the ladder brings it again
+		if handle(m) == nil {
+			return m.Ack()
 		}
-		return m.Ack()
+		return nil // not acknowledged: the ladder brings it again
 	})
 }
 
@@ -92,15 +92,15 @@ func legacyCaptured(ctx context.Context, js nats.JetStreamContext, durable strin
 		if err != nil {
 			return err
 		}
-		if md.NumDelivered == 4 { // the last delivery is kept for the capture
-			if _, err := js.Publish("dlq."+durable, m.Data); err != nil {
-				return nil // lost but for the advisory
-			}
+		var failed error
+		if md.NumDelivered == 4 { // kept for the capture; if it fails, all that is left is the advisory
+			_, failed = js.Publish("dlq."+durable, m.Data)
+		} else {
+			failed = handle(m)
+		}
+		if failed == nil {
 			return m.Ack()
 		}
-		if handle(m) != nil {
-			return nil
-		}
-		return m.Ack()
+		return nil
 	})
 }

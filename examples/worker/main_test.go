@@ -99,7 +99,11 @@ func (w *worker) until(cond func() error) {
 func (w *worker) answers(path string, want int) {
 	w.t.Helper()
 	w.until(func() error {
-		r, err := http.Get("http://" + w.addr + path)
+		ask, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, "http://"+w.addr+path, http.NoBody)
+		if err != nil {
+			return err
+		}
+		r, err := http.DefaultClient.Do(ask)
 		if err != nil {
 			return err
 		}
@@ -115,7 +119,8 @@ func (w *worker) answers(path string, want int) {
 func (w *worker) exit() int {
 	w.t.Helper()
 	select {
-	case <-w.ended:
+	case err := <-w.ended:
+		w.t.Log("the worker has ended:", err)
 		return w.cmd.ProcessState.ExitCode()
 	case <-time.After(30 * time.Second):
 		w.t.Fatal("the worker does not end")
