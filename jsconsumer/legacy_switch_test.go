@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/natsmig/natsmig/jsconsumer"
 	"github.com/natsmig/natsmig/natstest"
 )
 
@@ -80,6 +81,37 @@ func (o *observer) attempts(message int) int {
 	return len(o.steps[message])
 }
 
+// TestSwitchOverInTheReserve stops the loop before the last delivery, which it keeps
+// for the capture. The runner does not know that three attempts were made, so its
+// handler has the message once.
+func TestSwitchOverInTheReserve(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t)
+	b := on(t, s.Client).stream(jetstream.StreamConfig{}).dlq()
+	o := observe(t, s.Client, "d", script{never, 3}, 0)
+	b.publish(0, 2)
+	before := o.shift(t, func(ctx context.Context) error { return legacyCaptured(ctx, b.Legacy, "d", o.legacy) })
+	b.until("the loop has failed three times", func() bool { return o.attempts(0) == 3 && o.attempts(1) == 3 })
+	b.must(before.stop())
+	after := o.shift(t, func(ctx context.Context) error {
+		r, err := runnerCaptured(b.JS, "d", o.migrated)
+		if err != nil {
+			return err
+		}
+		return r.Run(ctx)
+	})
+	all := o.ended(t, s.Client, "d")
+	b.must(after.stop())
+	for message := range 2 {
+		if last := all.Steps[message][3]; !last.Handled || last.Settled != "+ACK" {
+			t.Errorf("message %d: the last delivery was %+v, want it handled and acknowledged", message, last)
+		}
+	}
+	if len(all.Captured) != 1 || len(all.Exhausted) != 0 {
+		t.Errorf("captured %v, exhausted %v: want message 0 captured, and 1 handled", all.Captured, all.Exhausted)
+	}
+}
+
 // TestLegacyBindsToWhatItFinds is the way back after the runner has changed the
 // durable: the client compares what the loop states, and refuses some of it.
 func TestLegacyBindsToWhatItFinds(t *testing.T) {
@@ -111,4 +143,40 @@ func TestLegacyBindsToWhatItFinds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestGrants is what a runner asks for that the loop did not.
+func TestGrants(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t, natstest.WithAccounts(natstest.Account{Name: "A", Users: []natstest.User{
+		{Name: "all", Password: "x"},
+		{Name: "worker", Password: "x", Publish: natstest.Permission{Allow: []string{
+			"$JS.API.CONSUMER.INFO.S.d", "$JS.API.CONSUMER.MSG.NEXT.S.d", "$JS.ACK.S.d.>",
+		}}},
+	}}), natstest.WithUser("all", "x"))
+	b := on(t, s.Client).stream(jetstream.StreamConfig{})
+	orphan(b, "d")
+	worker := s.Connect(nats.UserInfo("worker", "x"))
+	ack := func(context.Context, jsconsumer.Delivery) jsconsumer.Disposition { return jsconsumer.Ack() }
+	acked := func(n int) func() bool { return func() bool { return b.info().AckFloor.Stream == uint64(n) } }
+
+	b.publish(0, 1)
+	sub, err := worker.Legacy.PullSubscribe("s.>", "d", nats.BindStream("S"))
+	b.must(err)
+	msgs, err := sub.Fetch(1, nats.MaxWait(10*time.Second))
+	b.must(err)
+	b.must(msgs[0].Ack())
+	b.until("the loop has acknowledged", acked(1))
+
+	f := &fault{bench: on(t, worker)}
+	f.start(jsconsumer.Config{Hooks: f.hooks(), Expires: time.Second, Provision: jsconsumer.BindOnly}, ack)
+	b.publish(1, 2)
+	b.until("the runner has acknowledged", acked(2))
+	f.quietEnd()
+
+	f = &fault{bench: on(t, worker)}
+	f.start(jsconsumer.Config{Hooks: f.hooks(), Expires: time.Second, Timeout: time.Second}, ack)
+	f.waitFor(`report loud denied: nats: permissions violation: Permissions Violation for Publish to "$JS.API.CONSUMER.CREATE.S.d"`)
+	f.ready(false)
+	b.must(f.stop())
 }
