@@ -3,6 +3,7 @@ package jsconsumer_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -111,33 +112,40 @@ func legacyPlainNak(ctx context.Context, js nats.JetStreamContext, durable strin
 	})
 }
 
+// rivalsOfDelay are other explanations of what a delay came to, by delivery: a plain
+// nak, the rung alone, the delay alone, and the ladder added in other ways.
+func rivalsOfDelay(n int) []time.Duration {
+	l := ladder()
+	rung := l[min(n, len(l))-1]
+	return []time.Duration{0, rung, nakDelay, nakDelay + rung, nakDelay + rung - l[0]}
+}
+
 // differences are migrations after which something is different, and what.
 func differences() []migration {
 	l := ladder()
 	added := []time.Duration{nakDelay, nakDelay + l[1] - l[0], nakDelay + l[2] - l[0]}
-	rivals := append(append(ladder(), added...), 0)
 	return []migration{
 		{
 			name: "an orphaned ladder adds to the delay, and to RetryAfter it does not",
 			loop: legacyOrphaned, runner: runnerExact, prepare: orphan,
 			script:    script{0, 1, never, 0, 2, 0},
-			loopWaits: added, waits: []time.Duration{nakDelay, nakDelay, nakDelay}, rivals: rivals,
+			loopWaits: added, waits: []time.Duration{nakDelay, nakDelay, nakDelay}, rivals: rivalsOfDelay,
 			onPurpose: func(o *observation) {
-				resettle(o, "-NAK 750ms", map[uint64]string{1: "-NAK 750ms", 2: "-NAK 50ms", 3: "-NAK -1.25s", 4: ""})
+				resettle(o, "-NAK 1s", map[uint64]string{1: "-NAK 1s", 2: "-NAK -100ms", 3: "-NAK -1.9s", 4: ""})
 			},
 		},
 		{
 			name: "an orphaned ladder's waits, asked for",
 			loop: legacyOrphaned, runner: runnerOrphaned, prepare: orphan,
 			script: script{0, 1, never, 0, 2, 0},
-			waits:  added, rivals: rivals,
+			waits:  added, rivals: rivalsOfDelay,
 			onPurpose: noLastNak,
 		},
 		{
 			name: "a capture at once has a reserve now",
 			loop: legacyCapturedAtOnce, runner: runnerCapturedAtOnce,
 			script: script{0, 1, never, 0, 2, never},
-			waits:  ladder(), rivals: append(ladder(), 0),
+			waits:  ladder(), rivals: rungs,
 			onPurpose: func(o *observation) {
 				withHeaders(o)
 				for _, message := range []int{2, 5} {
@@ -152,7 +160,7 @@ func differences() []migration {
 			name: "a plain nak is not to be had",
 			loop: legacyPlainNak, runner: runnerSerial,
 			script:    script{0, 1, never, 0, 2, 0},
-			loopWaits: []time.Duration{0, 0, 0}, waits: ladder(), rivals: append(ladder(), 0),
+			loopWaits: []time.Duration{0, 0, 0}, waits: ladder(), rivals: rungs,
 			onPurpose: func(o *observation) {
 				resettle(o, "-NAK", nil)
 				o.Broker.AckFloor = 2 // it passes an exhausted message with the next ack, and none comes
@@ -196,6 +204,26 @@ func TestRunnerDiffersOnPurpose(t *testing.T) {
 	play(t, differences())
 }
 
+// legacyBatched is the other kind of pool.
+func legacyBatched(ctx context.Context, js nats.JetStreamContext, durable string, handle legacyHandler) error {
+	sub, err := js.PullSubscribe("s.>", durable, nats.BackOff(ladder()), nats.MaxDeliver(4))
+	if err != nil {
+		return err
+	}
+	return fetchBatches(ctx, sub, 8, func(batch []*nats.Msg) error {
+		var handlers sync.WaitGroup
+		for _, m := range batch {
+			handlers.Go(func() {
+				if handle(m) == nil {
+					_ = m.Ack()
+				}
+			})
+		}
+		handlers.Wait() // for the slowest
+		return nil
+	})
+}
+
 // TestPoolDoesNotWaitForItsSlowest has a handler that works until it is released.
 // Before the loop asks for more messages it waits for all of a batch.
 func TestPoolDoesNotWaitForItsSlowest(t *testing.T) {
@@ -214,7 +242,7 @@ func TestPoolDoesNotWaitForItsSlowest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 2)
 	go func() {
-		ended <- legacyPooled(ctx, b.Legacy, "d", func(m *nats.Msg) error {
+		ended <- legacyBatched(ctx, b.Legacy, "d", func(m *nats.Msg) error {
 			handle(m.Data, &others[0])
 			return nil
 		})

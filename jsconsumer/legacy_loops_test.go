@@ -51,22 +51,13 @@ func fetchEach(ctx context.Context, sub *nats.Subscription, each func(*nats.Msg)
 }
 
 func legacyPooled(ctx context.Context, js nats.JetStreamContext, durable string, handle legacyHandler) error {
-	sub, err := js.PullSubscribe("s.>", durable, nats.BackOff(ladder()), nats.MaxDeliver(4))
-	if err != nil {
-		return err
+	ended := make([]error, 8)
+	var workers sync.WaitGroup
+	for i := range ended {
+		workers.Go(func() { ended[i] = legacySerial(ctx, js, durable, handle) })
 	}
-	return fetchBatches(ctx, sub, 8, func(batch []*nats.Msg) error {
-		var handlers sync.WaitGroup
-		for _, m := range batch {
-			handlers.Go(func() {
-				if handle(m) == nil {
-					_ = m.Ack()
-				}
-			})
-		}
-		handlers.Wait() // for the slowest
-		return nil
-	})
+	workers.Wait()
+	return errors.Join(ended...)
 }
 
 func legacyNakScheduled(ctx context.Context, js nats.JetStreamContext, durable string, handle legacyHandler) error {

@@ -16,10 +16,10 @@ import (
 // ladder is that of the loops and the runners. It grows, so that no rung is taken
 // for another one or for ack_wait.
 func ladder() []time.Duration {
-	return []time.Duration{400 * time.Millisecond, 1100 * time.Millisecond, 2400 * time.Millisecond}
+	return []time.Duration{500 * time.Millisecond, 1600 * time.Millisecond, 3400 * time.Millisecond}
 }
 
-const nakDelay = 750 * time.Millisecond
+const nakDelay = time.Second
 
 // An errorHandler works on one message. An error is a retry.
 type errorHandler func(ctx context.Context, d jsconsumer.Delivery) error
