@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"jsconsumer/tracing":   {"jsconsumer"},
 	"natstest":             {"internal/embedded"},
 	"readiness":            {},
+	"examples/worker":      {"jsconsumer", "jsconsumer/slogging", "readiness", "timingcontract"},
 	"internal/embedded":    {},
 	"internal/engine":      {"readiness"},
 	"internal/fleet":       {},
