@@ -46,7 +46,7 @@ func (b *bench) dead() map[string]int {
 	for seq := uint64(1); seq <= s.CachedInfo().State.LastSeq; seq++ {
 		m, err := s.GetMsg(b.t.Context(), seq)
 		b.must(err)
-		got[m.Header.Get(jsconsumer.HeaderSequence)+" "+m.Header.Get(jsconsumer.HeaderReason)+": "+m.Header.Get(jsconsumer.HeaderSubject)+" "+string(m.Data)]++
+		got[m.Header.Get(jsconsumer.HeaderSequence)+" "+m.Header.Get(jsconsumer.HeaderReason)+": "+m.Header.Get(jsconsumer.HeaderSubject)+" "+string(m.Data)+" "+m.Header.Get(jsconsumer.HeaderError)]++
 	}
 	return got
 }
@@ -54,7 +54,7 @@ func (b *bench) dead() map[string]int {
 func wantCaptured(n int) map[string]int {
 	want := map[string]int{}
 	for i := range n {
-		want[fmt.Sprintf("%d exhausted: s.%d %d", i+1, i, i)] = 1
+		want[fmt.Sprintf("%d exhausted: s.%d %d the handler is broken", i+1, i, i)] = 1
 	}
 	return want
 }
@@ -189,14 +189,31 @@ func TestLease(t *testing.T) {
 	t.Parallel()
 	f := &fault{bench: on(t, natstest.Start(t).Client).stream(jetstream.StreamConfig{})}
 	f.publish(0, 1)
-	first := make(chan error, 1)
-	release := make(chan struct{})
+	first, again := make(chan error, 1), make(chan struct{}, 1)
+	release, disposed := make(chan struct{}), make(chan bool, 1)
+	hooks := jsconsumer.Join(f.hooks(), jsconsumer.Hooks{Disposed: func(d jsconsumer.Disposed) {
+		if d.Delivery.Attempt() == 1 {
+			disposed <- d.Sent
+		}
+	}})
 	f.start(jsconsumer.Config{
-		Expires: time.Second, Hooks: f.hooks(), Workers: 2, StuckAfter: 200 * time.Millisecond,
+		Expires: time.Second, Hooks: hooks, Workers: 2, StuckAfter: 200 * time.Millisecond,
 		Consumer: jetstream.ConsumerConfig{AckWait: 500 * time.Millisecond},
 	}, func(ctx context.Context, d jsconsumer.Delivery) jsconsumer.Disposition {
-		if d.Attempt() > 1 {
+		switch d.Attempt() {
+		case 1:
+		case 2:
 			close(release)
+			if <-disposed {
+				t.Error("a late nak was sent")
+			}
+			select { // it would count while this delivery is pending
+			case <-again:
+			case <-time.After(300 * time.Millisecond):
+			}
+			return jsconsumer.Ack()
+		default:
+			again <- struct{}{}
 			return jsconsumer.Ack()
 		}
 		<-ctx.Done()

@@ -185,7 +185,7 @@ func withHeaders(o *observation) {
 	headers := nats.Header{}
 	for _, name := range []string{
 		jsconsumer.HeaderStream, jsconsumer.HeaderConsumer, jsconsumer.HeaderSubject, jsconsumer.HeaderSequence,
-		jsconsumer.HeaderDeliveries, jsconsumer.HeaderStored, jsconsumer.HeaderTime, jsconsumer.HeaderReason,
+		jsconsumer.HeaderDeliveries, jsconsumer.HeaderStored, jsconsumer.HeaderTime, jsconsumer.HeaderReason, jsconsumer.HeaderError,
 		jetstream.MsgIDHeader,
 	} {
 		headers.Set(name, "")

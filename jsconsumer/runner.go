@@ -56,7 +56,7 @@ func New(js jetstream.JetStream, c Config, h Handler) (*Runner, error) {
 	r.soft, r.stopSoft = context.WithCancel(context.Background())
 	r.hard, r.kill = context.WithCancel(context.Background())
 	r.order.queues = map[string][]*held{}
-	r.tried.seqs = map[uint64]struct{}{}
+	r.tried.seqs = map[uint64]error{}
 	r.timing.Store(timingOf(&c.Consumer))
 	r.gate = r.newGate()
 	r.sweeper = sweeper{r: r, due: make(chan *jetstream.ConsumerInfo, 1)}

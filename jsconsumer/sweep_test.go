@@ -59,7 +59,7 @@ func acks(f *fault) jsconsumer.Handler {
 func wantSwept(seqs ...int) map[string]int {
 	want := map[string]int{}
 	for _, s := range seqs {
-		want[fmt.Sprintf("%d swept: s.%d %d", s, s-1, s-1)] = 1
+		want[fmt.Sprintf("%d swept: s.%d %d ", s, s-1, s-1)] = 1
 	}
 	return want
 }

@@ -88,24 +88,30 @@ type panicError struct{ value any }
 
 func (e panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// tried remembers messages whose attempts failed here, so that the reserve is not
-// spent on one that no handler has seen. The oldest are forgotten.
+// tried remembers messages whose attempts failed here, and why the last one did, so
+// that the reserve is not spent on one that no handler has seen. The oldest are
+// forgotten.
 type tried struct {
 	mu   sync.Mutex
-	seqs map[uint64]struct{}
+	seqs map[uint64]error
 	ring []uint64
 	at   int
 }
 
 const remembered = 1 << 16
 
-func (t *tried) add(seq uint64) {
+// add keeps the text of the cause alone: an error can hold on to a lot.
+func (t *tried) add(seq uint64, cause error) {
+	if cause != nil {
+		cause = errors.New(oneLine(cause))
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, ok := t.seqs[seq]; ok {
+	_, known := t.seqs[seq]
+	t.seqs[seq] = cause
+	if known {
 		return
 	}
-	t.seqs[seq] = struct{}{}
 	if len(t.ring) < remembered {
 		t.ring = append(t.ring, seq)
 		return
@@ -115,11 +121,11 @@ func (t *tried) add(seq uint64) {
 	t.at = (t.at + 1) % remembered
 }
 
-func (t *tried) has(seq uint64) bool {
+func (t *tried) has(seq uint64) (cause error, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	_, ok := t.seqs[seq]
-	return ok
+	cause, ok = t.seqs[seq]
+	return cause, ok
 }
 
 func (t *tried) remove(seq uint64) {

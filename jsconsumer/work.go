@@ -71,9 +71,11 @@ func (r *Runner) handle(w *watch, h *held) {
 			return
 		}
 	}
-	if r.reserved(t, d) && r.tried.has(d.Sequence()) {
-		r.giveUp(w, d, nil)
-		return
+	if r.reserved(t, d) {
+		if cause, ok := r.tried.has(d.Sequence()); ok {
+			r.giveUp(w, d, cause)
+			return
+		}
 	}
 	for l := &h.lease; ; l = new(lease) {
 		began := w.start(l, d, t, until)
@@ -118,7 +120,7 @@ func (r *Runner) conclude(w *watch, t *timing, d Delivery, disposition Dispositi
 		r.capture(w, d, "discarded", disposition.err)
 		return
 	case disposition.failed() && t.maxDeliver > 0:
-		r.tried.add(d.Sequence())
+		r.tried.add(d.Sequence(), disposition.err)
 	}
 	r.settle(d, disposition, took, lapsed)
 }
