@@ -424,10 +424,18 @@ func ackDenied(t *testing.T, p place) {
 	b := p.bench(t).stream(jetstream.StreamConfig{})
 	b.publish(0, 5)
 	f := &fault{bench: on(t, p.some)}
-	f.start(jsconsumer.Config{Hooks: f.hooks(), Expires: time.Second}, func(context.Context, jsconsumer.Delivery) jsconsumer.Disposition { return jsconsumer.Ack() })
+	f.start(jsconsumer.Config{
+		Hooks: f.hooks(), Expires: time.Second, Workers: 4, Consumer: jetstream.ConsumerConfig{AckWait: 300 * time.Millisecond},
+	}, func(context.Context, jsconsumer.Delivery) jsconsumer.Disposition { return jsconsumer.Ack() })
 	f.waitFor("denied denied")
 	f.waitFor("report loud denied")
 	f.ready(false)
+	// Deliveries would go on for nothing, four with every pull that has ended, until
+	// there are none left.
+	time.Sleep(5 * time.Second)
+	if n := b.info().Delivered.Consumer; n > 5 {
+		t.Errorf("%d deliveries were spent", n)
+	}
 	f.cancel()
 	_ = f.end()
 }

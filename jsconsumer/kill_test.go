@@ -33,8 +33,10 @@ func beService(url string) error {
 	}
 	c := capturing(jsconsumer.Hooks{Bound: func(jsconsumer.Bound) { fmt.Println("bound") }})
 	c.Stream, c.Consumer.Durable, c.Consumer.AckPolicy = "S", "d", jetstream.AckExplicitPolicy
+	// One kill at the last delivery leaves a message to the sweeper.
+	c.Consumer.MaxDeliver, c.Consumer.BackOff, c.Handling.Reserve = 3, c.Consumer.BackOff[:2], 1
 	c.Advisories = "ADVISORIES"
-	r, err := jsconsumer.New(js, c, func(ctx context.Context, d jsconsumer.Delivery) jsconsumer.Disposition {
+	r, err := jsconsumer.New(far{js}, c, func(ctx context.Context, d jsconsumer.Delivery) jsconsumer.Disposition {
 		if odd(string(d.Data())) {
 			return jsconsumer.Retry(errBroken)
 		}
@@ -47,6 +49,17 @@ func beService(url string) error {
 		return err
 	}
 	return r.Run(context.Background())
+}
+
+// far is a dead-letter stream that is far away, so that many kills come before a
+// capture has arrived, and many before its answer has.
+type far struct{ jetstream.JetStream }
+
+func (f far) PublishMsg(ctx context.Context, m *nats.Msg, opts ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
+	distance := time.Duration(rand.IntN(40)) * time.Millisecond
+	time.Sleep(distance)
+	defer time.Sleep(distance)
+	return f.JetStream.PublishMsg(ctx, m, opts...)
 }
 
 func odd(data string) bool {

@@ -28,6 +28,7 @@ type Engine struct {
 	mu       sync.Mutex
 	epoch    *epoch // nil: there is no inbox
 	bound    bool   // messages may be asked for
+	denied   bool   // but what this connection needs for it is not permitted
 	place    place  // where one caller waits for a message
 	parked   bool   // it waits at the channel
 	draining bool

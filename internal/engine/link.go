@@ -19,6 +19,7 @@ func (e *Engine) watchErrors() func() {
 		listen := on
 		e.events.Unlock()
 		if listen && e.concerns(err) {
+			e.deny()
 			e.emit(Event{Kind: Denied, Err: err})
 		}
 		if before != nil {
@@ -30,6 +31,14 @@ func (e *Engine) watchErrors() func() {
 		defer e.events.Unlock()
 		on = false // others may have chained theirs meanwhile, so it stays, and is quiet
 	}
+}
+
+// deny asks for nothing more on this connection: what can not be acknowledged is
+// delivered for nothing, until it is given up.
+func (e *Engine) deny() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.denied = true
 }
 
 var quoted = regexp.MustCompile(`to "([^"]+)"`)

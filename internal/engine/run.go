@@ -115,7 +115,7 @@ func (e *Engine) linkChanged(s nats.Status) {
 	if s == nats.RECONNECTING {
 		e.mu.Lock()
 		ep := e.epoch
-		e.epoch, e.bound, e.trouble = nil, false, nil
+		e.epoch, e.bound, e.denied, e.trouble = nil, false, false, nil
 		e.mu.Unlock()
 		if ep != nil {
 			_ = ep.sub.Unsubscribe() // fails on a connection that is closed, where nothing is left to do

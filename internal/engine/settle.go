@@ -130,7 +130,7 @@ func (e *Engine) sendLocked() {
 // messages are on their way, it waits until half of the callers are free, so that
 // a pull is worth its request.
 func (e *Engine) askLocked() (reply string, body []byte) {
-	if !e.bound || e.draining || e.epoch == nil {
+	if !e.bound || e.denied || e.draining || e.epoch == nil {
 		return "", nil
 	}
 	p := e.epoch.pulls
