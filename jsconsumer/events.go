@@ -56,9 +56,11 @@ func (r *Runner) on(ev engine.Event) {
 		r.gate.Lost(ev.Err)
 		call(h.Lost, trouble)
 	case engine.Recreated:
+		r.floor.restart()
 		r.gate.Recreated(ev.Info.Created)
 		call(h.Recreated, recreated)
 	case engine.RolledBack:
+		r.floor.restart()
 		call(h.RolledBack, recreated)
 	case engine.Denied:
 		r.gate.Denied(ev.Err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -195,6 +196,7 @@ var faults = []struct {
 	{"consumer deleted while busy", consumerDeletedWhileBusy},
 	{"consumer replaced while busy", consumerReplacedWhileBusy(jsconsumer.Never)},
 	{"consumer replaced while busy, recreate afresh", consumerReplacedWhileBusy(jsconsumer.Afresh)},
+	{"ack for a consumer that was replaced", staleAck},
 	{"stream deleted", streamDeleted},
 	{"connection closed", connectionClosed},
 	{"immutable conflict", immutableConflict},
@@ -318,6 +320,33 @@ func consumerReplacedWhileBusy(policy jsconsumer.Recreate) func(*testing.T, plac
 		}
 		f.quietEnd()
 	}
+}
+
+// staleAck: a handler is done with a message of the first consumer while the second
+// has it in work, too.
+func staleAck(t *testing.T, p place) {
+	t.Helper()
+	f := &fault{bench: p.bench(t).stream(jetstream.StreamConfig{})}
+	f.publish(0, 1)
+	var deliveries atomic.Int64
+	gates := []chan struct{}{make(chan struct{}), make(chan struct{})}
+	f.start(jsconsumer.Config{Hooks: f.hooks(), Workers: 2, Recreate: jsconsumer.Afresh, Expires: time.Second, Inspect: 50 * time.Millisecond},
+		func(context.Context, jsconsumer.Delivery) jsconsumer.Disposition {
+			<-gates[deliveries.Add(1)-1]
+			return jsconsumer.Ack()
+		})
+	f.until("with the first", func() bool { return deliveries.Load() == 1 })
+	f.must(f.JS.DeleteConsumer(t.Context(), "S", "d"))
+	f.until("with the second", func() bool { return deliveries.Load() == 2 })
+	close(gates[0])
+	f.until("decided", func() bool { return f.r.Status().Counts.Acked == 1 })
+	f.must(f.NC.Flush())
+	if i := f.info(); i.NumAckPending != 1 || f.r.Status().Counts.Stale != 1 {
+		t.Errorf("%d pending, %d stale: the first consumer's ack was sent to the second", i.NumAckPending, f.r.Status().Counts.Stale)
+	}
+	close(gates[1])
+	f.until("acknowledged", func() bool { return f.info().NumAckPending == 0 })
+	f.quietEnd()
 }
 
 func streamDeleted(t *testing.T, p place) {

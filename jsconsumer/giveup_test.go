@@ -122,6 +122,9 @@ func TestCaptureWaitsForItsStream(t *testing.T) {
 	if d := cmp.Diff(wantCaptured(5), f.dead()); d != "" {
 		t.Error(d)
 	}
+	if n := f.info().Delivered.Consumer; n != 15 {
+		t.Errorf("%d deliveries, want two attempts and one that was held, of each", n)
+	}
 }
 
 // TestStopsBurnNothing restarts three times a consumer of max_deliver 3.

@@ -144,6 +144,7 @@ func (r *Runner) settle(d Delivery, disposition Disposition, took time.Duration,
 	switch disposition.Decision() {
 	case Acked:
 		verb = engine.Ack
+		r.floor.acked(d.Sequence())
 	case Discarded:
 		verb = r.term(disposition.err)
 	case RetryLater:
