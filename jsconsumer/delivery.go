@@ -54,13 +54,13 @@ func (d Delivery) Sequence() uint64 { return d.in.StreamSeq }
 func (d Delivery) Attempt() uint64 { return d.in.Count }
 
 // Stored is when the stream took the message.
-func (d Delivery) Stored() time.Time { return d.in.Stored }
+func (d Delivery) Stored() time.Time { return d.in.Stored() }
 
 // Received is when this delivery arrived.
 func (d Delivery) Received() time.Time { return d.in.Received }
 
 // Pending is how many messages the consumer had still to deliver then.
-func (d Delivery) Pending() uint64 { return d.in.Pending }
+func (d Delivery) Pending() uint64 { return d.in.Pending() }
 
 // JSON reads the payload into v.
 func (d Delivery) JSON(v any) error {

@@ -234,11 +234,8 @@ func (s *sweeper) fetch(ctx context.Context, e exhausted) (Delivery, error) {
 	for wait := 250 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		m, err := s.get(ctx, e.Sequence)
 		if err == nil {
-			in := &engine.Delivery{
-				Msg:       &nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data},
-				StreamSeq: m.Sequence, Count: e.Deliveries, Stored: m.Time, Received: time.Now(),
-			}
-			return s.r.delivery(in), nil
+			msg := &nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data}
+			return s.r.delivery(engine.Fetched(msg, m.Sequence, e.Deliveries, m.Time)), nil
 		}
 		if errors.Is(err, jetstream.ErrMsgNotFound) || readiness.Classify(err) == readiness.MissingStream {
 			return Delivery{}, errors.Join(errGone, err)

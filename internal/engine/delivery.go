@@ -2,6 +2,8 @@ package engine
 
 import (
 	"errors"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -13,13 +15,17 @@ type Delivery struct {
 	// StreamSeq is the message's sequence in its stream, ConsumerSeq counts the
 	// deliveries of the consumer, Count those of this message, from 1.
 	StreamSeq, ConsumerSeq, Count uint64
-	// Pending is how many messages the consumer still had to deliver.
-	Pending uint64
-	// Stored is when the message was stored, Received when it came out of the
-	// channel.
-	Stored, Received time.Time
+	// Received is when it came out of the channel.
+	Received time.Time
 
+	rest     string // of the reply subject: the time and the pending, which few ask for
 	identity uint32
+}
+
+// Fetched is a message that was read from its stream, as if it had been delivered
+// for the count-th time. It can not be settled.
+func Fetched(m *nats.Msg, seq, count uint64, stored time.Time) *Delivery {
+	return &Delivery{Msg: m, StreamSeq: seq, Count: count, Received: time.Now(), rest: strconv.FormatInt(stored.UnixNano(), 10) + ".0"}
 }
 
 var errReply = errors.New("not the reply of a JetStream delivery")
@@ -32,52 +38,52 @@ func parseReply(d *Delivery, reply string) error {
 	if len(reply) <= len(prefix) || reply[:len(prefix)] != prefix {
 		return errReply
 	}
-	t := tokenize(reply[len(prefix):])
-	first := 2 // of the figures, behind the stream and the consumer
-	switch {
-	case t.n == 7:
-	case t.n >= 9:
-		first = 4
+	skip := 2 // the stream and the consumer
+	switch tokens := strings.Count(reply, ".") - 1; {
+	case tokens == 7:
+	case tokens >= 9:
+		skip = 4
 	default:
 		return errReply
 	}
-	for i := first; i < first+5; i++ {
-		if t.bad&(1<<i) != 0 {
+	at := len(prefix)
+	for range skip {
+		at += strings.IndexByte(reply[at:], '.') + 1
+	}
+	var ok bool
+	for _, figure := range []*uint64{&d.Count, &d.StreamSeq, &d.ConsumerSeq} {
+		if *figure, at, ok = number(reply, at); !ok {
 			return errReply
 		}
 	}
-	v := t.values[first:]
-	d.Count, d.StreamSeq, d.ConsumerSeq = v[0], v[1], v[2]
-	d.Stored, d.Pending = time.Unix(0, int64(v[3])), v[4]
+	d.rest = reply[at:]
 	return nil
 }
 
-// tokens are those of a subject, read as numbers. A bit in bad is one that is none.
-type tokens struct {
-	n      int
-	values [12]uint64
-	bad    uint16
+// number reads a token and where the next one begins.
+func number(s string, at int) (v uint64, next int, ok bool) {
+	for i := at; i < len(s); i++ {
+		c := s[i]
+		if c == '.' {
+			return v, i + 1, i > at && i-at < 20
+		}
+		if c < '0' || c > '9' {
+			return 0, 0, false
+		}
+		v = v*10 + uint64(c-'0')
+	}
+	return v, len(s), len(s) > at && len(s)-at < 20
 }
 
-// tokenize goes over a subject once: every message has one. What is behind the
-// twelfth token is left out.
-func tokenize(s string) (t tokens) {
-	start := 0
-	for i := 0; i <= len(s); i++ {
-		switch {
-		case i == len(s) || s[i] == '.':
-			if i == start || i-start > 19 {
-				t.bad |= 1 << t.n
-			}
-			start = i + 1
-			if t.n++; t.n == len(t.values) {
-				return t
-			}
-		case s[i] >= '0' && s[i] <= '9':
-			t.values[t.n] = t.values[t.n]*10 + uint64(s[i]-'0')
-		default:
-			t.bad |= 1 << t.n
-		}
-	}
-	return t
+// Stored is when the message was stored.
+func (d *Delivery) Stored() time.Time {
+	ns, _, _ := number(d.rest, 0)
+	return time.Unix(0, int64(ns)) //nolint:gosec // the server writes an int64
+}
+
+// Pending is how many messages the consumer still had to deliver.
+func (d *Delivery) Pending() uint64 {
+	_, at, _ := number(d.rest, 0)
+	n, _, _ := number(d.rest, at)
+	return n
 }
