@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/natsmig/natsmig/internal/engine"
@@ -159,13 +160,45 @@ func TestDelivers(t *testing.T) {
 			g := &game{Client: natstest.Start(t).Client, t: t}
 			g.stream(1)
 			g.publish(5000)
+			var looks atomic.Int64
+			if _, err := g.NC.Subscribe("$JS.API.CONSUMER.INFO.S.d", func(*nats.Msg) { looks.Add(1) }); err != nil {
+				t.Fatal(err)
+			}
 			g.run(engine.Config{InFlight: inFlight, Expires: time.Second})
 			g.wait("all", func() bool { return g.seen.Load() >= 5000 })
 			g.drain()
+			// Deliveries that are entered out of order look like another consumer's.
+			if n := looks.Load(); n > 0 {
+				t.Errorf("looked at the consumer %d times", n)
+			}
 			if i := g.info(); i.NumAckPending != 0 || i.AckFloor.Stream != 5000 || i.Delivered.Consumer != 5000 {
 				t.Errorf("pending %d, floor %d, delivered %d", i.NumAckPending, i.AckFloor.Stream, i.Delivered.Consumer)
 			}
 			t.Logf("%+v", g.e.Counts())
 		})
+	}
+}
+
+// TestASlowCallerLosesItsPlace: callers that do not come back leave the channel to
+// those that are free, one message after the other.
+func TestASlowCallerLosesItsPlace(t *testing.T) {
+	t.Parallel()
+	const callers = 8
+	g := &game{Client: natstest.Start(t).Client, t: t}
+	g.stream(1)
+	release := make(chan struct{})
+	g.hold = func(engine.Delivery) string {
+		<-release
+		return engine.Ack
+	}
+	g.run(engine.Config{InFlight: callers, Expires: time.Second})
+	for i := range int64(callers) {
+		g.publish(1)
+		g.wait(fmt.Sprintf("message %d", i+1), func() bool { return g.seen.Load() == i+1 })
+	}
+	close(release)
+	g.drain()
+	if i := g.info(); i.NumAckPending != 0 || i.Delivered.Consumer != callers {
+		t.Errorf("pending %d, delivered %d", i.NumAckPending, i.Delivered.Consumer)
 	}
 }
