@@ -76,6 +76,9 @@ func observe(t *testing.T, c *natstest.Client, durable string, s script, meet in
 		defer o.mu.Unlock()
 		o.exhausted = append(o.exhausted, advisory.Seq-1)
 	})
+	if err := c.NC.Flush(); err != nil { // the loop has a connection of its own, and must not be faster
+		t.Fatal(err)
+	}
 	return o
 }
 
