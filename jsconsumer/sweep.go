@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -90,31 +91,27 @@ func (s *sweeper) failing(err error) {
 // listen hears the advisories that are sent while this process is there. Of several
 // processes one hears each.
 func (s *sweeper) listen(ctx context.Context) {
-	sub, err := s.r.js.Conn().QueueSubscribeSync(s.r.advisories(), "natsmig-sweep")
+	var busy sync.Mutex
+	sub, err := s.r.js.Conn().QueueSubscribe(s.r.advisories(), "natsmig-sweep", func(m *nats.Msg) {
+		busy.Lock()
+		defer busy.Unlock()
+		var e exhausted
+		if json.Unmarshal(m.Data, &e) == nil && e.Sequence > 0 && ctx.Err() == nil {
+			s.rescue(ctx, e)
+		}
+	})
+	if err == nil {
+		_ = sub.SetPendingLimits(-1, -1) // fails on a subscription that is over
+		err = s.allowed()
+	}
 	if err != nil {
 		s.failing(fmt.Errorf("listen to advisories: %w", err))
 		return
 	}
-	defer func() { _ = sub.Unsubscribe() }() // fails on a closed connection, where it is gone
-	_ = sub.SetPendingLimits(-1, -1)         // fails on a subscription that is over
-	if err := s.allowed(); err != nil {
-		s.failing(fmt.Errorf("listen to advisories: %w", err))
-		return
-	}
-	for {
-		m, err := sub.NextMsgWithContext(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			s.failing(fmt.Errorf("listen to advisories: %w", err))
-			return
-		}
-		var e exhausted
-		if json.Unmarshal(m.Data, &e) == nil && e.Sequence > 0 {
-			s.rescue(ctx, e)
-		}
-	}
+	<-ctx.Done()
+	_ = sub.Unsubscribe() // fails on a closed connection, where it is gone
+	busy.Lock()           // hooks are over when Run is
+	defer busy.Unlock()
 }
 
 // allowed says whether the server took the subscription: a denial is told to the

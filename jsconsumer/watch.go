@@ -112,6 +112,16 @@ func (w *watch) end() (until, now time.Time, lapsed bool) {
 	return w.until, now, now.After(w.until)
 }
 
+// retire stops the timer of a watch that is not used any more: it would hold the
+// runner until it fires.
+func (w *watch) retire() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
 // arm sees to it that the timer fires when the next thing is due. It is left alone
 // between messages: most end long before.
 func (w *watch) arm(now time.Time) {

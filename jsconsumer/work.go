@@ -29,6 +29,7 @@ func (r *Runner) anotherWorker() {
 // worker handles messages until there are none any more.
 func (r *Runner) worker() {
 	w := newWatch(r)
+	defer w.retire()
 	for ; ; r.workers.idle.Add(1) {
 		in, ok := r.e.Next()
 		if !ok {
@@ -66,7 +67,9 @@ func (r *Runner) handle(w *watch, h *held) {
 	var until time.Time
 	if h.watch != nil {
 		var lapsed bool
-		if until, _, lapsed = h.watch.end(); lapsed {
+		until, _, lapsed = h.watch.end()
+		h.watch.retire()
+		if lapsed {
 			r.settle(d, Retry(errWaited), 0, true)
 			return
 		}

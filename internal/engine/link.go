@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 )
@@ -13,12 +14,12 @@ import (
 // handler that was there is called as before. The function stops listening.
 func (e *Engine) watchErrors() func() {
 	before := e.nc.ErrorHandler()
-	on := true
+	// Others may chain theirs behind this one, so it can not be taken back. It must not
+	// hold an engine that has ended for as long as the connection lives.
+	var ear atomic.Pointer[Engine]
+	ear.Store(e)
 	e.nc.SetErrorHandler(func(nc *nats.Conn, sub *nats.Subscription, err error) {
-		e.events.Lock()
-		listen := on
-		e.events.Unlock()
-		if listen && e.concerns(err) {
+		if e := ear.Load(); e != nil && e.concerns(err) {
 			e.deny()
 			e.emit(Event{Kind: Denied, Err: err})
 		}
@@ -26,11 +27,7 @@ func (e *Engine) watchErrors() func() {
 			before(nc, sub, err)
 		}
 	})
-	return func() {
-		e.events.Lock()
-		defer e.events.Unlock()
-		on = false // others may have chained theirs meanwhile, so it stays, and is quiet
-	}
+	return func() { ear.Store(nil) }
 }
 
 // deny asks for nothing more on this connection: what can not be acknowledged is
