@@ -50,9 +50,8 @@ type footprint struct{ goroutines, bytes float64 }
 
 // taken is what the process takes now, of which garbage is no part.
 func taken() footprint {
-	for range 5 {
-		runtime.GC() // what pools keep goes with the second, and each halves stacks that have grown
-	}
+	runtime.GC()
+	runtime.GC() // what pools keep goes with the second
 	var s runtime.MemStats
 	runtime.ReadMemStats(&s)
 	return footprint{goroutines: float64(runtime.NumGoroutine()), bytes: float64(s.HeapAlloc + s.StackInuse)}
