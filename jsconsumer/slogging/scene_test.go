@@ -57,10 +57,6 @@ func disturbed(class string) entry {
 	return entry{Level: "DEBUG", Msg: "delivery disturbed", Class: class}
 }
 
-func sweepFailing(class string) entry {
-	return entry{Level: "ERROR", Msg: "sweep failing", Class: class}
-}
-
 func quiet(class string) entry {
 	return entry{Level: "DEBUG", Msg: "consumer attempt failed", Class: class, Kind: "quiet"}
 }
