@@ -28,7 +28,7 @@ type work struct {
 // paths are measured in turns, round by round. The first is the peer of the
 // others.
 func paths(inFlight int) []path {
-	all := []path{{"consume", consume}}
+	all := []path{{"consume", consume}, {"inbox", inbox}}
 	switch inFlight {
 	case 1:
 		all = append(all, path{"inbox+NXT", inboxNext})
