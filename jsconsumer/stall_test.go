@@ -17,9 +17,10 @@ import (
 // nats.go wait for its missing heartbeat now and then, 30 s each. NATSMIG_SOAK does it
 // with 200,000 messages, five times.
 func TestOneWorkerNeverStalls(t *testing.T) {
-	messages, runs := 20_000, 1
+	// A stall is half a minute; what a busy machine does to a process is less.
+	messages, runs, limit := 20_000, 1, 15*time.Second
 	if os.Getenv("NATSMIG_SOAK") != "" {
-		messages, runs = 200_000, 5
+		messages, runs, limit = 200_000, 5, time.Second
 	}
 	b := on(t, natstest.Start(t).Client).stream(jetstream.StreamConfig{})
 	b.publish(0, messages)
@@ -41,8 +42,7 @@ func TestOneWorkerNeverStalls(t *testing.T) {
 		case <-time.After(3 * time.Minute):
 			t.Fatalf("at %v: %+v", time.Since(began), b.r.Status())
 		}
-		// A stall is half a minute; what a busy machine does to a process is less.
-		if pause := time.Duration(longest.Load()); pause > time.Second {
+		if pause := time.Duration(longest.Load()); pause > limit {
 			t.Errorf("a pause of %v", pause)
 		} else {
 			t.Logf("%d messages in %v, the longest pause was %v", messages, time.Since(began), pause)
