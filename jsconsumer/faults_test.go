@@ -432,8 +432,11 @@ func maxWaitingIsTold(t *testing.T, p place) {
 	inbox := b.NC.NewInbox()
 	blocked, err := b.NC.SubscribeSync(inbox)
 	b.must(err)
-	b.must(b.NC.PublishRequest("$JS.API.CONSUMER.MSG.NEXT.S.d", inbox, []byte(`{"batch":1,"expires":3600000000000}`)))
-	b.until("the place is taken", func() bool { return b.info().NumWaiting == 1 })
+	// More than once, for on a cluster the durable may not listen yet.
+	b.until("the place is taken", func() bool {
+		b.must(b.NC.PublishRequest("$JS.API.CONSUMER.MSG.NEXT.S.d", inbox, []byte(`{"batch":1,"expires":3600000000000}`)))
+		return b.info().NumWaiting == 1
+	})
 	f := &fault{bench: b}
 	f.start(jsconsumer.Config{Hooks: f.hooks(), Provision: jsconsumer.BindOnly, Expires: time.Second}, func(_ context.Context, d jsconsumer.Delivery) jsconsumer.Disposition {
 		f.saw(d.Data())

@@ -68,18 +68,10 @@ func (r *Runner) last(t *timing, d Delivery) bool {
 // term ends a message. Brokers before 2.10.4 know no reason, and take one for
 // something else.
 func (r *Runner) term(why error) string {
-	if why == nil || !newerThan(r.e.Conn().ConnectedServerVersion(), 2, 11) {
+	if why == nil || !engine.AtLeast(r.e.Conn(), 2, 11) {
 		return engine.Term
 	}
 	return engine.Term + " " + strings.Join(strings.Fields(why.Error()), " ")
-}
-
-func newerThan(version string, major, minor int) bool {
-	var a, b int
-	if _, err := fmt.Sscanf(version, "%d.%d", &a, &b); err != nil {
-		return false
-	}
-	return a > major || a == major && b >= minor
 }
 
 var errWaited = errors.New("the lease ended while the message waited for its key")

@@ -46,6 +46,9 @@ type Config struct {
 	Consumer  jetstream.ConsumerConfig
 	Provision Provision // zero: BindOnly
 	Recreate  Recreate  // zero: Never
+	// Exclusive says that nobody else uses the durable, so that a delivery which is
+	// not the next one means that others were lost on their way. Such are told by Gap.
+	Exclusive bool
 	// InFlight is how many messages callers hold or have asked for, at most.
 	// Zero: 1.
 	InFlight int

@@ -43,6 +43,7 @@ type Engine struct {
 	sending  bool          // somebody sends it
 	trouble  error         // what the supervisor should look into
 	suspect  chan struct{} // closed when it is known which consumer delivers
+	gap      error         // deliveries that did not arrive
 	last     uint64        // consumer sequence of the last delivery
 	identity uint32        // rises when the consumer is another one
 	info     *jetstream.ConsumerInfo

@@ -50,9 +50,9 @@ func (es *events) kinds() []engine.Kind {
 	return ks
 }
 
-func (g *game) stream(replicas int) {
+func (g *game) stream() {
 	g.t.Helper()
-	_, err := g.JS.CreateStream(g.t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}, Replicas: replicas})
+	_, err := g.JS.CreateStream(g.t.Context(), jetstream.StreamConfig{Name: "S", Subjects: []string{"s.>"}})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestDelivers(t *testing.T) {
 		t.Run(fmt.Sprint(inFlight), func(t *testing.T) {
 			t.Parallel()
 			g := &game{Client: natstest.Start(t).Client, t: t}
-			g.stream(1)
+			g.stream()
 			g.publish(5000)
 			var looks atomic.Int64
 			if _, err := g.NC.Subscribe("$JS.API.CONSUMER.INFO.S.d", func(*nats.Msg) { looks.Add(1) }); err != nil {
@@ -185,7 +185,7 @@ func TestASlowCallerLosesItsPlace(t *testing.T) {
 	t.Parallel()
 	const callers = 8
 	g := &game{Client: natstest.Start(t).Client, t: t}
-	g.stream(1)
+	g.stream()
 	release := make(chan struct{})
 	g.hold = func(engine.Delivery) string {
 		<-release

@@ -30,8 +30,8 @@ const (
 	// RolledBack: the ack floor went back although the consumer is the same. Info is
 	// set; Floor is where it had been.
 	RolledBack Kind = "rolled-back"
-	// Gap: messages were delivered that did not arrive here, and the consumer is
-	// used by nobody else. See Engine.Reset.
+	// Gap: messages were delivered that did not arrive here, with Config.Exclusive.
+	// They come again after the ack wait, or after Engine.Reset. Err is set.
 	Gap Kind = "gap"
 	// Denied: the server does not let this connection publish or subscribe to what
 	// delivery needs. Err is set.

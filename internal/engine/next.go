@@ -82,6 +82,7 @@ func (e *Engine) takeLocked(d *Delivery) {
 		e.suspect = make(chan struct{})
 		e.troubleLocked(ErrReplaced)
 	}
+	e.gapLocked(d)
 	e.last = d.ConsumerSeq
 	e.held++
 	e.counts.Delivered++

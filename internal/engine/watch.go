@@ -14,6 +14,9 @@ import (
 // watch looks after a durable that is bound, and tells when to look again.
 func (e *Engine) watch(soft context.Context) (time.Duration, error) {
 	trouble, heard := e.due(time.Now())
+	if gap := e.takeGap(); gap != nil {
+		e.emit(Event{Kind: Gap, Err: gap})
+	}
 	if heard {
 		e.emit(Event{Kind: Alive, Info: e.Info()})
 	}
