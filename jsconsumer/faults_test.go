@@ -351,8 +351,9 @@ func staleAck(t *testing.T, p place) {
 
 func streamDeleted(t *testing.T, p place) {
 	t.Helper()
-	f := faulty(t, p, jsconsumer.Config{Recreate: jsconsumer.FromFloor}, nil)
+	f := faulty(t, p, jsconsumer.Config{Recreate: jsconsumer.FromFloor, Inspect: 50 * time.Millisecond}, nil)
 	f.sees(0, 100)
+	f.until("the floor is known", func() bool { return f.r.Status().Floor.Sequence == 100 })
 	f.must(f.JS.DeleteStream(t.Context(), "S"))
 	f.waitFor("lost missing-stream")
 	f.ready(false)
