@@ -31,6 +31,7 @@ func (r *Runner) on(ev engine.Event) {
 	h := &r.c.Hooks
 	switch ev.Kind {
 	case engine.Bound:
+		r.sweeper.look(ev.Info)
 		r.adopt(about, ev.Info)
 		r.gate.Bound(ev.Info.Created)
 		call(h.Bound, Bound{about, ev.Info})
@@ -71,7 +72,6 @@ func (r *Runner) on(ev engine.Event) {
 // adopt takes over what is live: its timing, and where its floor is.
 func (r *Runner) adopt(about About, info *jetstream.ConsumerInfo) {
 	before := r.timing.Swap(timingOf(&info.Config))
-	r.sweeper.look(info)
 	r.gate.Paused(info.Paused)
 	pinned, released := r.floor.look(about, info, r.c.PinAfter)
 	if pinned != nil {

@@ -53,32 +53,43 @@ func (r *Runner) release(d Delivery, verb string) {
 func (r *Runner) capture(w *watch, d Delivery, why string, cause error) {
 	w.keep(d, r.timing.Load())
 	defer w.end()
-	msg := r.captured(d, why, cause)
-	ack, ok := r.publishUntil(r.work, d, msg)
-	if !ok {
+	if !r.deadLetter(r.work, d, why, cause, func() { r.release(d, engine.Ack) }) {
 		r.release(d, "")
-		return
 	}
-	r.release(d, engine.Ack)
-	r.figures.captured.Add(1)
-	call(r.c.Hooks.Captured, Captured{r.about(), d, msg.Subject, why, ack.Duplicate})
 }
 
-// publishUntil publishes a captured message, however long that takes. False: ctx is
-// done.
-func (r *Runner) publishUntil(ctx context.Context, d Delivery, msg *nats.Msg) (*jetstream.PubAck, bool) {
-	wait := 250 * time.Millisecond
-	for tries := 1; ; tries++ {
-		ack, err := r.publish(ctx, msg)
-		if err == nil {
-			return ack, true
+// deadLetter publishes a captured message, however long that takes, settles it then,
+// and tells. False: ctx is done, and it is not published.
+func (r *Runner) deadLetter(ctx context.Context, d Delivery, why string, cause error, settle func()) bool {
+	msg := r.captured(d, why, cause)
+	var ack *jetstream.PubAck
+	published := persist(ctx, func(tries int) bool {
+		var err error
+		if ack, err = r.publish(ctx, msg); err != nil {
+			call(r.c.Hooks.CaptureFailing, CaptureFailing{r.about(), d, msg.Subject, tries, err})
 		}
-		call(r.c.Hooks.CaptureFailing, CaptureFailing{r.about(), d, msg.Subject, tries, err})
+		return err == nil
+	})
+	if !published {
+		return false
+	}
+	settle()
+	r.figures.captured.Add(1)
+	call(r.c.Hooks.Captured, Captured{r.about(), d, msg.Subject, why, ack.Duplicate})
+	return true
+}
+
+// persist tries until it is done, at longer and longer intervals. False: ctx was
+// done before.
+func persist(ctx context.Context, try func(tries int) (done bool)) bool {
+	wait := 250 * time.Millisecond
+	for tries := 1; !try(tries); tries++ {
 		if !sleep(ctx, wait) {
-			return nil, false
+			return false
 		}
 		wait = min(2*wait, 5*time.Second)
 	}
+	return true
 }
 
 // publish bounds one try. The client's own retries are left out: they would only

@@ -56,10 +56,10 @@ func New(js jetstream.JetStream, c Config, h Handler) (*Runner, error) {
 	r.soft, r.stopSoft = context.WithCancel(context.Background())
 	r.hard, r.kill = context.WithCancel(context.Background())
 	r.order.queues = map[string][]*held{}
-	r.tried.seqs = map[uint64]error{}
+	r.tried.seqs, r.sweeper.rescued.seqs = map[uint64]error{}, map[uint64]error{}
 	r.timing.Store(timingOf(&c.Consumer))
 	r.gate = r.newGate()
-	r.sweeper = sweeper{r: r, due: make(chan *jetstream.ConsumerInfo, 1)}
+	r.sweeper.r, r.sweeper.due = r, make(chan *jetstream.ConsumerInfo, 1)
 	e, err := engine.New(js, engine.Config{
 		Stream: c.Stream, Consumer: c.Consumer, Provision: c.Provision, Recreate: c.Recreate,
 		InFlight: c.Workers, Expires: c.Expires, Inspect: c.Inspect, Timeout: c.Timeout,

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -22,8 +21,9 @@ import (
 // listens then; with Config.Advisories a stream does, and the sweeper reads that.
 // Without, it looks for what was missed whenever the durable is bound.
 type sweeper struct {
-	r   *Runner
-	due chan *jetstream.ConsumerInfo // what to scan
+	r       *Runner
+	due     chan *jetstream.ConsumerInfo // what to scan
+	rescued tried                        // what a scan must not find again
 }
 
 // exhausted is the advisory of max_deliver (jetstream_events.go:122, nats-server
@@ -71,7 +71,7 @@ func (s *sweeper) read(ctx context.Context) {
 		if err := d.JSON(&e); err != nil {
 			return Discard(err)
 		}
-		if !s.rescue(ctx, e) {
+		if !s.advised(ctx, e) {
 			return Retry(nil)
 		}
 		return Ack()
@@ -97,7 +97,7 @@ func (s *sweeper) listen(ctx context.Context) {
 		defer busy.Unlock()
 		var e exhausted
 		if json.Unmarshal(m.Data, &e) == nil && e.Sequence > 0 && ctx.Err() == nil {
-			s.rescue(ctx, e)
+			s.advised(ctx, e)
 		}
 	})
 	if err == nil {
@@ -193,54 +193,62 @@ func (s *sweeper) between(ctx context.Context, stream jetstream.Stream, filter s
 		if err != nil {
 			return err
 		}
-		s.rescue(ctx, exhausted{Sequence: m.Sequence})
+		if _, known := s.rescued.has(m.Sequence); !known {
+			s.rescue(ctx, m, 0)
+		}
 		from = m.Sequence + 1
 	}
 	return nil
 }
 
-// rescue captures a message that was given up. False: it is still to be done.
-func (s *sweeper) rescue(ctx context.Context, e exhausted) bool {
-	r := s.r
-	told := Exhausted{About: r.about(), Sequence: e.Sequence, Deliveries: e.Deliveries}
-	if r.c.GiveUp == Capture {
-		d, err := s.fetch(ctx, e)
-		if ctx.Err() != nil {
-			return false
-		}
-		if told.Err = err; err == nil {
-			ack, ok := r.publishUntil(ctx, d, r.captured(d, "swept", nil))
-			if !ok {
-				return false
-			}
-			s.remove(d)
-			r.figures.captured.Add(1)
-			told.Captured = true
-			call(r.c.Hooks.Captured, Captured{r.about(), d, r.c.Handling.Capture, "swept", ack.Duplicate})
-		}
+// advised follows an advisory. False: it is still to be done.
+func (s *sweeper) advised(ctx context.Context, e exhausted) bool {
+	if s.r.c.GiveUp != Capture {
+		s.tell(e, false, nil)
+		return true
 	}
-	call(r.c.Hooks.Exhausted, told)
+	m, err := s.fetch(ctx, e.Sequence)
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case err != nil:
+		s.tell(e, false, err)
+		return true
+	}
+	return s.rescue(ctx, m, e.Deliveries)
+}
+
+// rescue captures a message that was given up, as if it had been delivered once
+// more. False: it is still to be done.
+func (s *sweeper) rescue(ctx context.Context, m *jetstream.RawStreamMsg, deliveries uint64) bool {
+	msg := &nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data}
+	d := s.r.delivery(engine.Fetched(msg, m.Sequence, deliveries, m.Time))
+	if !s.r.deadLetter(ctx, d, "swept", nil, func() { s.remove(d) }) {
+		return false
+	}
+	s.rescued.add(m.Sequence, nil)
+	s.tell(exhausted{m.Sequence, deliveries}, true, nil)
 	return true
+}
+
+func (s *sweeper) tell(e exhausted, captured bool, why error) {
+	call(s.r.c.Hooks.Exhausted, Exhausted{s.r.about(), e.Sequence, e.Deliveries, captured, why})
 }
 
 // errGone: max_age or a purge was faster.
 var errGone = errors.New("the stream has the message no more")
 
-// fetch reads a message as if it had been delivered once more.
-func (s *sweeper) fetch(ctx context.Context, e exhausted) (Delivery, error) {
-	for wait := 250 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
-		m, err := s.get(ctx, e.Sequence)
-		if err == nil {
-			msg := &nats.Msg{Subject: m.Subject, Header: m.Header, Data: m.Data}
-			return s.r.delivery(engine.Fetched(msg, m.Sequence, e.Deliveries, m.Time)), nil
-		}
+// fetch reads a message, however long that takes.
+func (s *sweeper) fetch(ctx context.Context, seq uint64) (m *jetstream.RawStreamMsg, err error) {
+	persist(ctx, func(int) bool {
+		m, err = s.get(ctx, seq)
 		if errors.Is(err, jetstream.ErrMsgNotFound) || readiness.Classify(err) == readiness.MissingStream {
-			return Delivery{}, errors.Join(errGone, err)
+			err = errors.Join(errGone, err)
+			return true
 		}
-		if !sleep(ctx, wait) {
-			return Delivery{}, err
-		}
-	}
+		return err == nil
+	})
+	return m, err
 }
 
 func (s *sweeper) get(ctx context.Context, seq uint64) (*jetstream.RawStreamMsg, error) {
