@@ -99,6 +99,32 @@ func TestSweepsBehindTheFloor(t *testing.T) {
 	}
 }
 
+// TestSweepsOnce: the floor goes on lagging behind what was captured, and nothing but
+// the sweeper remembers that. The capture stream forgets it soon.
+func TestSweepsOnce(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(t)
+	f := &fault{bench: on(t, s.Client).stream(jetstream.StreamConfig{})}
+	f.stream(jetstream.StreamConfig{Name: "DLQ", Subjects: []string{"dlq.>"}, Duplicates: 100 * time.Millisecond})
+	f.publish(0, 1)
+	f.burn(1, 2)
+	f.exhausted()
+	c := sweeping(f.hooks())
+	c.Inspect = 50 * time.Millisecond
+	f.start(c, acks(f))
+	f.waitFor("captured 1 swept")
+	captured := time.Now()
+	f.until("forgotten there", func() bool { return time.Since(captured) > 500*time.Millisecond })
+	s.Restart() // and so it is bound anew
+	f.until("bound anew", func() bool { return f.count("bound") > 1 })
+	since := time.Now()
+	f.until("looked at for a second", func() bool { return f.r.Status().Floor.Time.Sub(since) > time.Second })
+	f.quietEnd()
+	if d := cmp.Diff(wantSwept(1), f.dead()); d != "" {
+		t.Error(d)
+	}
+}
+
 // TestSweepsAWorkQueue: what is left and not pending is given up, be it how much.
 func TestSweepsAWorkQueue(t *testing.T) {
 	t.Parallel()
