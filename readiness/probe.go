@@ -83,8 +83,7 @@ func (p Probe) judge(d Durable, a answer) Status {
 		}
 		return s
 	}
-	created := a.info.Created
-	s.Created, s.Paused = &created, a.info.Paused
+	s.Created, s.Paused = at(a.info.Created), a.info.Paused
 	s.Class, s.Reason = p.lacks(a.info)
 	s.Ready = s.Class == None
 	s.State = NotConsumable

@@ -22,18 +22,13 @@ func (e *Engine) Reset(ctx context.Context, seq uint64) (from uint64, err error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.c.Timeout)
 	defer cancel()
-	e.mu.Lock()
-	before := e.identity
-	e.mu.Unlock()
 	resp, err := e.js.ResetConsumerToSequence(ctx, e.c.Stream, e.c.durable(), seq)
 	if err != nil {
 		return 0, fmt.Errorf("reset consumer %q of stream %q: %w", e.c.durable(), e.c.Stream, err)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.identity == before {
-		e.identity++
-	}
+	e.identity++
 	e.floor, e.gap = resp.AckFloor.Stream, nil
 	return resp.ResetSeq, nil
 }
